@@ -1,0 +1,1 @@
+"""What methods work on: plain containers in memory, no algorithms."""

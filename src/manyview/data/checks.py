@@ -1,0 +1,122 @@
+"""Checks that every array and every setting passes once, at the door."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, is_sparse
+from ..blocks import row_blocks
+from ..errors import ParameterError, ViewError
+
+__all__ = ["as_generator", "check_choice", "check_number", "check_sample_weight", "missing_rows"]
+
+
+def missing_rows(name: str, matrix: Matrix, ignore: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+    """Which rows of a view are missing (all NaN); any other NaN or infinity is an error that names the row.
+
+    Rows marked in ``ignore`` are not looked at. Reads the matrix once, in blocks. The rows of a sparse
+    matrix are never missing: an empty one says that nothing is known, which is not the same.
+    """
+    missing = np.zeros(matrix.shape[0], dtype=bool)
+    if is_sparse(matrix):
+        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        if bad.size:
+            row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
+            raise _not_finite(name, row, int(matrix.indices[bad[0]]), matrix.data[bad[0]])
+        return missing
+    for block in row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize):
+        part = matrix[block]
+        with np.errstate(over="ignore", invalid="ignore"):
+            # A sum is finite only if every value is; where it is not, it may just have overflowed.
+            suspects = np.flatnonzero(~np.isfinite(part.sum(axis=1)))
+        for row in suspects.tolist():
+            item = block.start + row
+            if ignore is not None and ignore[item]:
+                continue
+            values = part[row]
+            if np.isnan(values).all():
+                missing[item] = values.size > 0
+            elif not np.isfinite(values).all():
+                column = int(np.flatnonzero(~np.isfinite(values))[0])
+                raise _not_finite(name, item, column, values[column])
+    return missing
+
+
+def _not_finite(name: str, row: int, column: int, value: Any) -> ViewError:
+    shown = "NaN" if np.isnan(value) else "inf" if value > 0 else "-inf"
+    return ViewError(
+        f"view {name!r} contains {shown} in row {row}, column {column}. Values must be finite; a dense row of "
+        "nothing but NaN means that the item lacks the view. Fill the gap, or make the whole row NaN."
+    )
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    integer: bool = False,
+    low: float | None = None,
+    high: float | None = None,
+    low_open: bool = False,
+) -> Any:
+    """A number inside its range, or an error that says the range and what came."""
+    is_flag = isinstance(value, (bool, np.bool_))
+    kind = numbers.Integral if integer else numbers.Real
+    good = not is_flag and isinstance(value, kind) and not np.isnan(float(value))
+    if good and low is not None:
+        good = value > low if low_open else value >= low
+    if good and high is not None:
+        good = value <= high
+    if good:
+        return int(value) if integer else float(value)
+    parts = [f"{'above' if low_open else 'at least'} {low:g}"] if low is not None else []
+    parts += [f"at most {high:g}"] if high is not None else []
+    wanted = " ".join(["an integer" if integer else "a number", " and ".join(parts)]).strip()
+    raise ParameterError(f"{name} must be {wanted}, got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
+    """One of a few words, or an error that lists them."""
+    if (isinstance(value, str) or value is None) and value in choices:
+        return value
+    raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def check_sample_weight(sample_weight: Any, n_items: int) -> NDArray[np.float64] | None:
+    """Finite weights of at least 0, one per item, not all 0; None stays None."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_items, float(weight))
+    if weight.shape != (n_items,):
+        raise ParameterError(f"sample_weight.shape == {weight.shape}, expected {(n_items,)}: one number per item.")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        item = int(np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))[0])
+        raise ParameterError(
+            f"sample_weight must be finite and at least 0, got {weight[item]} for item {item} (no NaN or inf)."
+        )
+    if not weight.any():
+        raise ParameterError("sample_weight is zero for every item; at least one item needs a positive weight.")
+    return weight
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """One source of random numbers from None, a seed, a Generator or an old RandomState."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4, dtype=np.int64))
+    is_flag = isinstance(random_state, bool)
+    if random_state is None:
+        return np.random.default_rng()
+    if not is_flag and isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
+        return np.random.default_rng(int(random_state))
+    raise ParameterError(
+        f"random_state must be None, an integer of at least 0, or a numpy Generator; got {random_state!r}."
+    )

@@ -1,0 +1,293 @@
+"""Several descriptions of the same items, as one object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, as_matrix, is_sparse, rows_of
+from ..errors import ViewError
+from .checks import missing_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Views", "is_one_array"]
+
+
+class Views:
+    """Named matrices with one row per item: the same items, described in several ways.
+
+    Parameters
+    ----------
+    views
+        A mapping from name to matrix, a list or tuple of matrices (named view0, view1, ...), or one 2-D
+        array (one view). A matrix is dense (any array-like, also memory-mapped) or SciPy sparse. A dense row of
+        nothing but NaN means that the item lacks that view; an empty sparse row means that nothing is known.
+    ids
+        One identifier per item, kept through every selection of rows. Row numbers when not given.
+    mask
+        Which item has which view, ``n_items x n_views`` of booleans, for views that cannot say it with NaN.
+        An item counts as having a view where the mask is true *and* the row is not all NaN.
+
+    A ``Views`` never changes. ``X["tags"]`` is a matrix, ``X[["tags", "looks"]]`` a ``Views`` of those two,
+    and ``X[rows]`` (integers, a slice or booleans) a ``Views`` of those items, so scikit-learn's
+    ``train_test_split``, ``cross_validate`` and ``GridSearchCV`` work on it directly. ``len(X)`` counts
+    items. No matrix is copied unless its type has to change.
+
+    >>> import numpy as np
+    >>> X = Views({"looks": np.eye(3), "tags": np.ones((3, 2))})
+    >>> X.names, X.shape
+    (('looks', 'tags'), (3, 2))
+    >>> X[1:]["looks"].shape
+    (2, 3)
+    """
+
+    __slots__ = ("_ids", "_mask", "_matrices", "_names")
+
+    _names: tuple[str, ...]
+    _matrices: tuple[Matrix, ...]
+    _mask: NDArray[np.bool_]
+    _ids: NDArray[Any]
+
+    def __init__(self, views: Any, *, ids: Any = None, mask: Any = None) -> None:
+        if isinstance(views, Views):
+            ids = views.ids if ids is None else ids
+            mask = views.mask if mask is None else mask
+            named = dict(views.items())
+        else:
+            named = _named(views)
+        if not named:
+            raise ViewError("expected at least one view, got none.")
+        matrices = tuple(as_matrix(name, value) for name, value in named.items())
+        self._names = tuple(named)
+        self._matrices = matrices
+        n_items = _common_length(self._names, matrices)
+        given = _check_mask(mask, n_items, len(matrices))
+        self._mask = np.empty((n_items, len(matrices)), dtype=bool)
+        for v, (name, matrix) in enumerate(zip(self._names, matrices, strict=True)):
+            ignore = None if given is None else ~given[:, v]
+            self._mask[:, v] = ~missing_rows(name, matrix, ignore)
+        if given is not None:
+            self._mask &= given
+        self._mask.flags.writeable = False
+        self._ids = _check_ids(ids, n_items)
+
+    @classmethod
+    def _trusted(
+        cls,
+        names: tuple[str, ...],
+        matrices: tuple[Matrix, ...],
+        mask: NDArray[np.bool_],
+        ids: NDArray[Any],
+    ) -> Views:
+        """A ``Views`` of parts that were checked before."""
+        new = object.__new__(cls)
+        new._names, new._matrices, new._mask, new._ids = names, matrices, mask, ids
+        new._mask.flags.writeable = False
+        return new
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, views: Mapping[str, Sequence[Any]], *, ids: Any = None) -> Views:
+        """Views from the columns of a pandas frame: ``views={"colour": ["r", "g", "b"], ...}``.
+
+        The frame's index becomes the ids, unless ``ids`` names a column or gives the values.
+        """
+        matrices = {}
+        for name, columns in views.items():
+            columns = [columns] if isinstance(columns, str) else list(columns)
+            absent = [column for column in columns if column not in frame.columns]
+            if absent:
+                raise ViewError(
+                    f"view {name!r} names {absent[0]!r}, which is not a column of the frame. Its columns are: "
+                    f"{', '.join(map(str, frame.columns[:20]))}{', ...' if frame.shape[1] > 20 else ''}."
+                )
+            for column in columns:
+                if frame[column].dtype.kind not in "fiub":
+                    raise ViewError(
+                        f"view {name!r}: column {column!r} holds {frame[column].dtype}, not numbers. Convert it "
+                        "with pandas.to_numeric or pandas.get_dummies first."
+                    )
+            matrices[name] = frame[columns].to_numpy(dtype=np.float64, na_value=np.nan)
+        if isinstance(ids, str):
+            ids = frame[ids].to_numpy()
+        return cls(matrices, ids=frame.index.to_numpy() if ids is None else ids)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The views' names, in order."""
+        return self._names
+
+    @property
+    def n_items(self) -> int:
+        return int(self._mask.shape[0])
+
+    @property
+    def n_views(self) -> int:
+        return len(self._names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """``(n_items, n_views)``; the first is what scikit-learn reads as the number of samples."""
+        return (self.n_items, self.n_views)
+
+    @property
+    def n_features(self) -> dict[str, int]:
+        """The number of columns of each view."""
+        return {name: matrix.shape[1] for name, matrix in self.items()}
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """One identifier per item."""
+        return self._ids
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """``n_items x n_views``: does this item have this view?"""
+        return self._mask
+
+    def items(self) -> Iterator[tuple[str, Matrix]]:
+        """Pairs of name and matrix, in order."""
+        return zip(self._names, self._matrices, strict=True)
+
+    def keys(self) -> tuple[str, ...]:
+        return self._names
+
+    def values(self) -> tuple[Matrix, ...]:
+        return self._matrices
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    @overload
+    def __getitem__(self, key: str) -> Matrix: ...
+    @overload
+    def __getitem__(self, key: Any) -> Views: ...
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            return self._matrices[self._position(key)]
+        if isinstance(key, tuple):  # X[rows, ...] or X[rows, :], as scikit-learn may write it
+            if len(key) != 2 or not (key[1] is Ellipsis or key[1] == slice(None)):
+                raise ViewError("a Views is indexed by items or by view names, not by columns: X[rows] or X['name'].")
+            key = key[0]
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return self._select(tuple(key))
+        rows = self._check_rows(key)
+        matrices = tuple(rows_of(matrix, rows) for matrix in self._matrices)
+        return Views._trusted(self._names, matrices, self._mask[rows], self._ids[rows])
+
+    def _position(self, name: str) -> int:
+        try:
+            return self._names.index(name)
+        except ValueError:
+            raise ViewError(f"there is no view {name!r}; the views are {', '.join(map(repr, self._names))}.") from None
+
+    def _select(self, names: tuple[str, ...]) -> Views:
+        positions = [self._position(name) for name in names]
+        return Views._trusted(names, tuple(self._matrices[p] for p in positions), self._mask[:, positions], self._ids)
+
+    def _check_rows(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return key
+        rows = np.asarray(key)
+        if rows.ndim == 0 and rows.dtype.kind in "iu":
+            raise ViewError(
+                f"X[{key}] would be one item, but a Views is always a table of items; write X[{key}:{int(key) + 1}]."
+            )
+        if rows.size == 0:
+            return rows.astype(np.intp)
+        if rows.ndim != 1 or rows.dtype.kind not in "iub":
+            raise ViewError("rows must be a slice, a 1-D array of integers or one of booleans.")
+        if rows.dtype.kind == "b" and rows.size != self.n_items:
+            raise ViewError(f"a boolean row selection needs {self.n_items} entries, got {rows.size}.")
+        return rows
+
+    def __repr__(self) -> str:
+        parts = [
+            f"{name} {matrix.shape[1]}"
+            + (" sparse" if is_sparse(matrix) else "")
+            + (f" ({(~self._mask[:, v]).sum()} missing)" if not self._mask[:, v].all() else "")
+            for v, (name, matrix) in enumerate(self.items())
+        ]
+        return f"Views({self.n_items} items: {', '.join(parts)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"names": self._names, "matrices": self._matrices, "mask": self._mask, "ids": self._ids}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._names, self._matrices = state["names"], state["matrices"]
+        self._mask, self._ids = state["mask"], state["ids"]
+
+
+def is_one_array(X: Any) -> bool:
+    """Is this one plain table (one view), rather than a collection of views?"""
+    if isinstance(X, (Views, Mapping)):
+        return False
+    if not isinstance(X, (list, tuple)):
+        return True
+    # A list of rows is one table; a list of tables is several views (None stands for an absent one).
+    return not any(_ndim(element) == 2 for element in X)
+
+
+def _ndim(value: Any) -> int:
+    if value is None or is_sparse(value) or hasattr(value, "ndim"):
+        return getattr(value, "ndim", 0)
+    try:
+        return int(np.ndim(value))
+    except ValueError:  # rows of differing length
+        return 2
+
+
+def _named(views: Any) -> dict[str, Any]:
+    if isinstance(views, Mapping):
+        for name in views:
+            if not isinstance(name, str):
+                raise ViewError(f"views must have names that are strings, got {name!r}.")
+        return dict(views)
+    if is_one_array(views):
+        return {"view0": views}
+    return {f"view{v}": matrix for v, matrix in enumerate(views)}
+
+
+def _common_length(names: tuple[str, ...], matrices: tuple[Matrix, ...]) -> int:
+    lengths = [int(matrix.shape[0]) for matrix in matrices]
+    for name, length in zip(names, lengths, strict=True):
+        if length != lengths[0]:
+            listing = ", ".join(f"{n} {rows}" for n, rows in zip(names, lengths, strict=True))
+            raise ViewError(
+                f"view {name!r} has {length} rows but view {names[0]!r} has {lengths[0]}. Every view needs one row "
+                f"per item (all-NaN where an item lacks it). Rows: {listing}."
+            )
+    return lengths[0]
+
+
+def _check_mask(mask: Any, n_items: int, n_views: int) -> NDArray[np.bool_] | None:
+    if mask is None:
+        return None
+    given = np.asarray(mask)
+    if given.shape != (n_items, n_views) or given.dtype.kind != "b":
+        raise ViewError(
+            f"mask must be {n_items} x {n_views} booleans (items x views), got {given.dtype} of shape {given.shape}."
+        )
+    return given
+
+
+def _check_ids(ids: Any, n_items: int) -> NDArray[Any]:
+    if ids is None:
+        checked = np.arange(n_items)
+    else:
+        checked = np.asarray(ids)
+        if checked.shape != (n_items,):
+            raise ViewError(f"ids must hold one identifier per item, {n_items} in all; got shape {checked.shape}.")
+    checked = checked.view()
+    checked.flags.writeable = False
+    return checked

@@ -1,0 +1,1 @@
+"""One method per file, its compiled loops beside it."""

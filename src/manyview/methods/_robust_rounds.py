@@ -1,0 +1,305 @@
+"""The rounds of robust multi-view k-means, in block form.
+
+Symbols of the paper, used here only: F centroids, D = 1 / (2 e) row weights, e residual lengths (smoothed by
+eps), H their sum per view, omega the weights that act, gamma the exponent, Phi the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from ..blocks import Workers, row_blocks
+from . import _robust_kmeans_kernels as kernels
+from ._scaled_views import Centroids, Floats, Ints, ScaledView, tile_rows
+
+__all__ = ["Outcome", "Problem", "assign_items", "objective_and_weights", "run_rounds"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What stays the same over all rounds and starts. Arrays over views list the views that vary, in order."""
+
+    views: Sequence[ScaledView]
+    item_weight: Floats
+    n_clusters: int
+    gamma: float
+    fixed_weights: Floats | None  # omega when it is not learned
+    rule: str
+    eps: Floats
+    unit: Floats
+    share: Floats  # of the items' weight that has the view
+    max_iter: int
+    tol: float
+    workers: Workers
+
+    @property
+    def blocks(self) -> list[slice]:
+        return row_blocks(self.item_weight.size, _row_bytes(self.views))
+
+
+@dataclass
+class Outcome:
+    """Where one start ended."""
+
+    labels: Ints
+    centroids: list[Floats]
+    log_weights: Floats
+    log_alpha: Floats
+    residual_sums: Floats
+    objective: list[float]
+    n_reseeded: int
+
+
+@dataclass
+class _Partial:
+    """What one block contributes to a round."""
+
+    labels: Ints
+    residuals: NDArray[np.floating]  # (n_views, n), smoothed, infinite where an item lacks the view
+    sums: list[Floats]  # per view (K, d_v), of D x
+    mass: list[Floats]  # per view (K,), of D
+    residual_sums: Floats  # per view, of e
+
+
+def _row_bytes(views: Sequence[ScaledView]) -> float:
+    return sum(view.row_bytes for view in views)
+
+
+def _tiles(views: Sequence[ScaledView], rows: slice, n_clusters: int) -> Iterator[tuple[slice, slice]]:
+    """Walk through a block in pieces that fit the processor's cache: where they are in the data and in the block."""
+    step = min(tile_rows(_row_bytes(views)), max(32, 2**20 // (8 * n_clusters)))
+    for start in range(rows.start, rows.stop, step):
+        stop = min(start + step, rows.stop)
+        yield slice(start, stop), slice(start - rows.start, stop - rows.start)
+
+
+def _assign_tile(
+    views: Sequence[ScaledView],
+    rows: slice,
+    centroids: Sequence[Centroids],
+    weight: Sequence[Floats],
+    rule: str,
+) -> Ints:
+    """The cheapest cluster for each row, given each view's weight for each row (0 where it is missing)."""
+    add_cost = kernels.add_literal_cost if rule == "literal" else kernels.add_exact_cost
+    n_rows = rows.stop - rows.start
+    cost, doubt = np.zeros((n_rows, centroids[0].norms.size)), np.zeros(n_rows)
+    for v, view in enumerate(views):
+        products = view.products(rows, centroids[v])
+        add_cost(products, centroids[v].norms, view.norms(rows), weight[v], view.slack, cost, doubt)
+    labels = np.empty(n_rows, dtype=np.intp)
+    which, cluster = np.empty(cost.size, dtype=np.intp), np.empty(cost.size, dtype=np.intp)
+    undecided = kernels.choose(cost, doubt, labels, which, cluster)
+    if undecided:
+        which, cluster = which[:undecided], cluster[:undecided]
+        pair_cost = np.zeros(undecided)
+        for v, view in enumerate(views):
+            squares = view.pair_squared_distances(rows, which, cluster, centroids[v])
+            pair_cost += weight[v][which] * (squares if rule == "literal" else np.sqrt(squares))
+        kernels.settle(which, cluster, pair_cost, labels)
+    return labels
+
+
+def assign_items(
+    views: Sequence[ScaledView],
+    centroids: Sequence[Floats],
+    weights: Floats,
+    workers: Workers,
+    distances: bool = False,
+) -> tuple[Ints, Floats]:
+    """Label items by the smallest ``sum_v weights_v |x^v - f_k^v|``; with their distances per view if asked."""
+    prepared = [view.centroids(F) for view, F in zip(views, centroids, strict=True)]
+
+    def block(rows: slice) -> tuple[Ints, Floats]:
+        labels = np.empty(rows.stop - rows.start, dtype=np.intp)
+        lengths = np.zeros((len(views), labels.size if distances else 0))
+        for part, here in _tiles(views, rows, prepared[0].norms.size):
+            weight = [w * view.present[part] for w, view in zip(weights, views, strict=True)]
+            labels[here] = _assign_tile(views, part, prepared, weight, "exact")
+            if distances:
+                each = np.arange(part.stop - part.start)
+                for v, view in enumerate(views):
+                    squares = view.pair_squared_distances(part, each, labels[here], prepared[v])
+                    lengths[v, here] = np.sqrt(squares)
+        return labels, lengths
+
+    parts = list(workers.map(block, row_blocks(views[0].present.size, _row_bytes(views))))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts], axis=1)
+
+
+def _round_block(
+    problem: Problem,
+    rows: slice,
+    centroids: Sequence[Centroids],
+    weights: Floats,
+    residuals: NDArray[np.floating],
+) -> _Partial:
+    """Assign the items of a block, measure their residuals, and sum them up for the next centroids."""
+    views, K = problem.views, problem.n_clusters
+    labels = np.empty(rows.stop - rows.start, dtype=np.intp)
+    fresh = np.empty((len(views), labels.size), dtype=residuals.dtype)
+    sums = [np.zeros((K, view.n_features)) for view in views]
+    mass = [np.zeros(K) for _ in views]
+    residual_sums = np.zeros(len(views))
+    for part, here in _tiles(views, rows, K):
+        if problem.rule == "literal":
+            weight = [0.5 * weights[v] / residuals[v, part].astype(np.float64) for v in range(len(views))]
+        else:
+            weight = [w * view.present[part] for w, view in zip(weights, views, strict=True)]
+        labels[here] = _assign_tile(views, part, centroids, weight, problem.rule)
+        counts = problem.item_weight[part]
+        for v, view in enumerate(views):
+            residual_sums[v] += view.residuals_and_sums(
+                part, labels[here], counts, centroids[v], problem.eps[v], fresh[v, here], sums[v], mass[v]
+            )
+    return _Partial(labels, fresh, sums, mass, residual_sums)
+
+
+def _sum_block(problem: Problem, rows: slice, labels: Ints) -> _Partial:
+    """Sums of the items of a block under given labels, every D = 1."""
+    sums = [np.zeros((problem.n_clusters, view.n_features)) for view in problem.views]
+    mass = [np.zeros(problem.n_clusters) for _ in problem.views]
+    for v, view in enumerate(problem.views):
+        view.add_rows(rows, labels[rows], problem.item_weight[rows], sums[v], mass[v])
+    return _Partial(labels[rows], np.empty((len(problem.views), 0)), sums, mass, np.zeros(len(problem.views)))
+
+
+def _gather(problem: Problem, function: Callable[[slice], _Partial]) -> _Partial:
+    """Run a block function over all blocks; sums are added in block order."""
+    parts = problem.workers.map(function, problem.blocks)
+    total = next(parts)
+    labels, residuals = [total.labels], [total.residuals]
+    for part in parts:
+        labels.append(part.labels)
+        residuals.append(part.residuals)
+        total.residual_sums += part.residual_sums
+        for v in range(len(problem.views)):
+            total.sums[v] += part.sums[v]
+            total.mass[v] += part.mass[v]
+    total.labels, total.residuals = np.concatenate(labels), np.concatenate(residuals, axis=1)
+    return total
+
+
+def objective_and_weights(
+    residual_sums: Floats, share: Floats, total_weight: float, gamma: float, fixed_weights: Floats | None
+) -> tuple[float, Floats, Floats]:
+    """log Phi, log omega (largest 0) and log alpha, from the residual sums of the views.
+
+    Learned weights follow equation (17), in logs so that neither gamma near 1 nor alpha^gamma can overflow. With
+    h_v the mean residual of the items that have view v and q_v their share, alpha minimises Phi subject to
+    sum_v q_v alpha_v = 1; when no view is missing that is the paper's constraint.
+    """
+    log_sums = np.log(residual_sums)
+    if fixed_weights is not None:
+        with np.errstate(divide="ignore"):
+            log_omega = np.log(fixed_weights)
+        log_phi = float(logsumexp(log_omega + log_sums))
+        log_omega = log_omega - log_omega.max()
+        return log_phi, log_omega, log_omega - logsumexp(log_omega)
+    log_mean = log_sums - np.log(share * total_weight)
+    power = log_mean / (1.0 - gamma)
+    level = logsumexp(power + np.log(share))
+    log_phi = float(np.log(total_weight) + (1.0 - gamma) * level)
+    log_omega = -(gamma / (gamma - 1.0)) * log_mean
+    return log_phi, log_omega - log_omega.max(), power - logsumexp(power)
+
+
+def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int], None]) -> Outcome:
+    """Alternate assignment, residuals, centroids and weights from given labels until nothing moves."""
+    views, n_views = problem.views, len(problem.views)
+    dtype = np.result_type(*(view.matrix.dtype for view in views))
+    # D = 1 in the owner's units, so that the first round is an ordinary k-means step with equal weights.
+    residuals = np.array([np.where(view.present, 0.5 / u, np.inf) for view, u in zip(views, problem.unit, strict=True)])
+    residuals = residuals.astype(dtype)
+    log_omega = np.zeros(n_views) if problem.fixed_weights is None else _log(problem.fixed_weights)
+    F = [np.zeros((problem.n_clusters, view.n_features)) for view in views]
+    total = _gather(problem, lambda rows: _sum_block(problem, rows, labels))
+    total.labels = labels.copy()
+    n_reseeded = _reseed(problem, total, np.ones(labels.size), residuals)
+    labels, objective = total.labels, []
+    log_alpha = residual_sums = np.zeros(n_views)
+    for n_round in range(1, problem.max_iter + 1):
+        F = [_divide(total.sums[v], total.mass[v], F[v]) for v in range(n_views)]
+        centroids = [view.centroids(values) for view, values in zip(views, F, strict=True)]
+        weights = _shifted_exp(log_omega + np.log(problem.unit))
+        total = _gather(
+            problem,
+            lambda rows: _round_block(problem, rows, centroids, weights, residuals),  # noqa: B023
+        )
+        residual_sums = total.residual_sums * problem.unit
+        log_phi, log_omega, log_alpha = objective_and_weights(
+            residual_sums,
+            problem.share,
+            float(problem.item_weight.sum()),
+            problem.gamma,
+            problem.fixed_weights,
+        )
+        objective.append(log_phi)
+        n_moved = int((total.labels != labels).sum())
+        residuals = total.residuals
+        report(n_round, log_phi, n_moved)
+        still = n_round > 1 and abs(objective[-2] - log_phi) <= problem.tol * max(1.0, abs(log_phi))
+        if n_moved == 0 and still:
+            break
+        if n_round < problem.max_iter:
+            weights = _shifted_exp(log_omega + np.log(problem.unit))
+            cost = np.zeros(labels.size)
+            for v, view in enumerate(views):
+                cost += np.where(view.present, weights[v] * np.maximum(residuals[v] - 2 * problem.eps[v], 0), 0)
+            n_reseeded += _reseed(problem, total, cost, residuals)
+        labels = total.labels
+    return Outcome(total.labels, F, log_omega, log_alpha, residual_sums, objective, n_reseeded)
+
+
+def _log(values: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))
+
+
+def _shifted_exp(logs: Floats) -> Floats:
+    return np.asarray(np.exp(logs - logs.max()))
+
+
+def _divide(sums: Floats, mass: Floats, previous: Floats) -> Floats:
+    """Weighted means; a cluster none of whose items has the view keeps its centroid."""
+    held = mass > 0
+    return np.where(held[:, None], sums / np.where(held, mass, 1.0)[:, None], previous)
+
+
+def _reseed(problem: Problem, total: _Partial, cost: Floats, residuals: NDArray[np.floating]) -> int:
+    """Give each empty cluster the costliest item of a cluster that can spare it; returns how many were given.
+
+    Items at no cost stay where they are: with fewer distinct items than clusters, some clusters remain empty.
+    """
+    counted = (total.labels >= 0) & (problem.item_weight > 0)
+    sizes = np.bincount(total.labels[counted], minlength=problem.n_clusters)
+    empty = np.flatnonzero(sizes == 0)
+    if not empty.size:
+        return 0
+    candidates = np.flatnonzero(counted & (cost > 0))
+    order = iter(candidates[np.argsort(-cost[candidates], kind="stable")])
+    given = 0
+    for k in empty:
+        item = next((i for i in order if sizes[total.labels[i]] > 1), None)
+        if item is None:
+            break
+        _move(problem, total, int(item), int(k), residuals[:, item])
+        sizes[total.labels[item]] -= 1
+        total.labels[item] = k
+        given += 1
+    return given
+
+
+def _move(problem: Problem, total: _Partial, item: int, to: int, residual: NDArray[np.floating]) -> None:
+    """Take an item's share out of the sums of its cluster and make it the whole of another."""
+    first_round = total.residuals.size == 0
+    for v, view in enumerate(problem.views):
+        row = slice(item, item + 1)
+        D = np.array([problem.item_weight[item] * (1.0 if first_round else 0.5 / float(residual[v]))])
+        view.add_rows(row, total.labels[[item]], -D, total.sums[v], total.mass[v])
+        view.add_rows(row, np.array([to], dtype=np.intp), D, total.sums[v], total.mass[v])

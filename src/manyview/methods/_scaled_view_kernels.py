@@ -1,0 +1,213 @@
+"""Loops over the rows of one scaled view, dense or CSR.
+
+A scaled row is ``(x - shift) * scale`` per feature. Distances are taken as differences, never by expanding
+the square: close to a centroid the expansion cancels. Rows an item lacks are skipped (``present``).
+Sums are float64 whatever the data are.
+"""
+
+import numpy as np
+
+from ..kernel import kernel
+
+
+@kernel
+def row_norms(X, present, shift, scale, out):
+    """Length of each scaled row; 0 where missing.
+
+    IN  X: (n, d), shift, scale: (d,) all of one float type; present: bool (n,)
+    OUT out: float64 (n,)
+    """
+    for i in range(X.shape[0]):
+        total = 0.0
+        if present[i]:
+            x = X[i]
+            for j in range(x.shape[0]):
+                value = (x[j] - shift[j]) * scale[j]
+                total += value * value
+        out[i] = np.sqrt(total)
+
+
+@kernel
+def pair_squared_distances(X, present, shift, scale, rows, centroids, F, out):
+    """Squared distances of chosen pairs: scaled row ``rows[p]`` to centroid ``centroids[p]``.
+
+    IN  X, present, shift, scale: as in ``row_norms``; rows, centroids: intp (m,); F: float64 (K, d)
+    OUT out: float64 (m,); 0 where the row is missing or the centroid's number is below 0
+    """
+    for p in range(rows.shape[0]):
+        total = 0.0
+        if present[rows[p]] and centroids[p] >= 0:
+            x = X[rows[p]]
+            f = F[centroids[p]]
+            for j in range(x.shape[0]):
+                difference = (x[j] - shift[j]) * scale[j] - f[j]
+                total += difference * difference
+        out[p] = total
+
+
+@kernel
+def residuals_and_sums(X, present, shift, scale, labels, item_weight, F, eps, row, lengths, sums, mass):
+    """Smoothed distance e of each row to its centroid, and the rows added up with weight 1 / (2 e).
+
+    IN  X, present, shift, scale: as in ``row_norms``; labels: intp (n,), below 0 for none;
+        item_weight: float64 (n,); F: float64 (K, d); eps: float64
+    OUT row: (d,) of the type of X, room for one row; lengths: float (n,), infinite where missing;
+        sums: float64 (K, d) and mass: float64 (K,), both added to
+    Returns the weighted sum of the lengths.
+    """
+    total = 0.0
+    for i in range(X.shape[0]):
+        k = labels[i]
+        if present[i] and k >= 0:
+            x = X[i]
+            f = F[k]
+            square = eps * eps
+            for j in range(x.shape[0]):
+                value = (x[j] - shift[j]) * scale[j]
+                row[j] = value
+                difference = value - f[j]
+                square += difference * difference
+            length = np.sqrt(square)
+            w = 0.5 * item_weight[i] / length
+            s = sums[k]
+            for j in range(x.shape[0]):
+                s[j] += w * row[j]
+            mass[k] += w
+            lengths[i] = length
+            total += item_weight[i] * length
+        else:
+            lengths[i] = np.inf
+    return total
+
+
+@kernel
+def add_rows(X, present, shift, scale, labels, weight, sums, mass):
+    """Add each scaled row, times its weight, to the sum of its cluster.
+
+    IN  X, present, shift, scale: as in ``row_norms``; labels: intp (n,); weight: float64 (n,)
+    OUT sums: float64 (K, d); mass: float64 (K,), both added to
+    """
+    for i in range(X.shape[0]):
+        k = labels[i]
+        if present[i] and k >= 0:
+            w = weight[i]
+            x = X[i]
+            s = sums[k]
+            for j in range(x.shape[0]):
+                s[j] += w * ((x[j] - shift[j]) * scale[j])
+            mass[k] += w
+
+
+@kernel
+def item_squared_distances(X, rows, shift, scale, targets, out):
+    """Squared distances of chosen raw rows to a few scaled points; rows are read in place.
+
+    IN  X: (n, d), shift, scale: (d,) of one float type; rows: intp (m,); targets: (c, d) of that type
+    OUT out: float64 (m, c)
+    """
+    for p in range(rows.shape[0]):
+        x = X[rows[p]]
+        o = out[p]
+        for c in range(targets.shape[0]):
+            target = targets[c]
+            total = 0.0
+            for j in range(x.shape[0]):
+                difference = (x[j] - shift[j]) * scale[j] - target[j]
+                total += difference * difference
+            o[c] = total
+
+
+@kernel
+def csr_row_norms(data, indices, indptr, scale, out):
+    """Length of each scaled row of a CSR matrix. OUT out: float64 (n,)"""
+    for i in range(out.shape[0]):
+        total = 0.0
+        for q in range(indptr[i], indptr[i + 1]):
+            value = data[q] * scale[indices[q]]
+            total += value * value
+        out[i] = np.sqrt(total)
+
+
+@kernel
+def csr_pair_squared_distances(data, indices, indptr, present, rows, centroids, scale, F, F_squares, out):
+    """As ``pair_squared_distances``, one pass over the non-zeros of a row; over all columns near zero.
+
+    F_squares: float64 (K,), squared lengths of the centroids
+    """
+    for p in range(rows.shape[0]):
+        k = centroids[p]
+        out[p] = 0.0
+        if k >= 0 and present[rows[p]]:
+            start, stop = indptr[rows[p]], indptr[rows[p] + 1]
+            out[p] = _csr_squared_distance(data[start:stop], indices[start:stop], scale, F[k], F_squares[k])
+
+
+@kernel
+def _csr_squared_distance(x, index, scale, f, f_norm):
+    total = f_norm
+    size = f_norm
+    for q in range(x.shape[0]):
+        j = index[q]
+        value = x[q] * scale[j]
+        total += value * (value - 2.0 * f[j])
+        size += value * value
+    if total > 1e-7 * size:
+        return total
+    # The terms cancelled: take the difference column by column.
+    total = 0.0
+    q = 0
+    for j in range(f.shape[0]):
+        value = 0.0
+        if q < x.shape[0] and index[q] == j:
+            value = x[q] * scale[j]
+            q += 1
+        difference = value - f[j]
+        total += difference * difference
+    return total
+
+
+@kernel
+def csr_add_rows(data, indices, indptr, start, present, labels, weight, scale, sums, mass):
+    """Add CSR rows ``start, start + 1, ...``, scaled and weighted, to the sums of their clusters."""
+    for i in range(labels.shape[0]):
+        k = labels[i]
+        if present[i] and k >= 0:
+            w = weight[i]
+            s = sums[k]
+            for q in range(indptr[start + i], indptr[start + i + 1]):
+                j = indices[q]
+                s[j] += w * data[q] * scale[j]
+            mass[k] += w
+
+
+@kernel
+def column_range(X, present, weight, low, high, total):
+    """Smallest, largest and weighted sum of each column, over the rows that count.
+
+    IN  X: (n, d) float; present: bool (n,); weight: float64 (n,)
+    OUT low, high, total: float64 (d,), carried on from what they hold
+    """
+    for i in range(X.shape[0]):
+        w = weight[i]
+        if present[i] and w > 0.0:
+            x = X[i]
+            for j in range(x.shape[0]):
+                value = np.float64(x[j])
+                low[j] = min(low[j], value)
+                high[j] = max(high[j], value)
+                total[j] += w * value
+
+
+@kernel
+def csr_column_range(data, indices, indptr, start, present, weight, low, high, total, stored):
+    """The same over the stored entries of CSR rows ``start, start + 1, ...``; ``stored`` counts entries."""
+    for i in range(present.shape[0]):
+        w = weight[i]
+        if present[i] and w > 0.0:
+            for q in range(indptr[start + i], indptr[start + i + 1]):
+                j = indices[q]
+                value = np.float64(data[q])
+                low[j] = min(low[j], value)
+                high[j] = max(high[j], value)
+                total[j] += w * value
+                stored[j] += 1

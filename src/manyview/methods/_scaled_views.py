@@ -1,0 +1,392 @@
+"""Views as the k-means family sees them: scaled on the fly, a tile of rows at a time.
+
+A scaled view is ``(x - shift) * scale`` per feature. The shift only keeps numbers small: distances between rows
+and their weighted means do not depend on it. Nothing larger than a tile is ever made from the input, so a
+memory-mapped view stays on disk. ``DenseView`` and ``SparseView`` answer the same few questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, is_sparse
+from ..blocks import Workers, row_blocks
+from ..data.checks import check_choice
+from ..data.views import Views
+from ..errors import ParameterError, ViewError
+from . import _scaled_view_kernels as kernels
+
+__all__ = [
+    "Centroids",
+    "DenseView",
+    "ScaledView",
+    "Scaling",
+    "SparseView",
+    "learn_scaling",
+    "scaled_views",
+    "tile_rows",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+
+_TILE_BYTES = 2 * 2**20  # about the second-level cache of a core
+
+
+_OFFSET = 15.0  # how many times its spread a view's squared mean may be before rows are centred for BLAS
+
+
+def tile_rows(bytes_per_row: float) -> int:
+    """How many rows are worked on at once inside a block."""
+    return int(np.clip(_TILE_BYTES // max(1.0, bytes_per_row), 32, 1024))
+
+
+@dataclass(frozen=True)
+class Centroids:
+    """One view's centroids, ready for a pass over the rows.
+
+    ``exact`` (K, d) is in scaled units, for differences. ``folded`` (d, K) has the scaling multiplied in, so that
+    BLAS can work on rows as they lie in memory, and ``norms`` are the lengths that go with it.
+    """
+
+    exact: Floats
+    folded: NDArray[Any]
+    norms: Floats
+
+
+class DenseView:
+    """A dense view with its scaling.
+
+    BLAS sees the raw rows. Where their mean is large against their spread (``centre``) it would lose too many
+    digits, so it sees a centred copy of each tile instead.
+    """
+
+    def __init__(
+        self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats, centre: bool = True
+    ) -> None:
+        self.matrix, self.present, self.centre = matrix, present.copy(), centre
+        self.shift, self.scale = shift.astype(matrix.dtype), scale.astype(matrix.dtype)
+        self.n_features = int(matrix.shape[1])
+        self.row_bytes = _row_bytes(matrix)
+        self.slack = (self.n_features + 4) * float(np.finfo(matrix.dtype).eps)
+        self._norms: Floats | None = None
+
+    def norms(self, rows: slice) -> Floats:
+        """Lengths of rows as BLAS sees them, in scaled units."""
+        return self._compute_norms(rows) if self._norms is None else self._norms[rows]
+
+    def keep_norms(self, workers: Workers) -> None:
+        """Compute the lengths of all rows now, when many passes will ask for them."""
+        parts = workers.map(self._compute_norms, row_blocks(self.present.size, self.row_bytes))
+        self._norms = np.concatenate(list(parts))
+
+    def _compute_norms(self, rows: slice) -> Floats:
+        out = np.empty(rows.stop - rows.start)
+        shift = self.shift if self.centre else np.zeros_like(self.shift)
+        kernels.row_norms(_contiguous(self.matrix, rows), self.present[rows], shift, self.scale, out)
+        return out
+
+    def centroids(self, exact: Floats) -> Centroids:
+        seen = exact if self.centre else exact + self.shift.astype(np.float64) * self.scale
+        folded = np.ascontiguousarray((seen * self.scale).T.astype(self.matrix.dtype))
+        return Centroids(exact, folded, np.sqrt((seen**2).sum(axis=1)))
+
+    def products(self, rows: slice, centroids: Centroids) -> NDArray[Any]:
+        """Inner products of rows with every centroid, by BLAS."""
+        part = _contiguous(self.matrix, rows)
+        return (part - self.shift if self.centre else part) @ centroids.folded
+
+    def _dense(self, rows: slice) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
+        return _contiguous(self.matrix, rows), self.present[rows], self.shift, self.scale
+
+    def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
+        """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
+        out = np.empty(which.size)
+        kernels.pair_squared_distances(*self._dense(rows), which, centroid, centroids.exact, out)
+        return out
+
+    def residuals_and_sums(
+        self,
+        rows: slice,
+        labels: Ints,
+        item_weight: Floats,
+        centroids: Centroids,
+        eps: float,
+        lengths: NDArray[Any],
+        sums: Floats,
+        mass: Floats,
+    ) -> float:
+        """Smoothed distances to the assigned centroids, and the sums that make the next ones."""
+        row = np.empty(self.n_features, dtype=self.matrix.dtype)
+        total = kernels.residuals_and_sums(
+            *self._dense(rows), labels, item_weight, centroids.exact, eps, row, lengths, sums, mass
+        )
+        return float(total)
+
+    def add_rows(self, rows: slice, labels: Ints, weight: Floats, sums: Floats, mass: Floats) -> None:
+        """Add weighted rows to the sums of their clusters."""
+        kernels.add_rows(*self._dense(rows), labels, weight, sums, mass)
+
+    def points(self, rows: Ints) -> Floats:
+        """Chosen items as centroids; one that lacks the view stands at the view's mean."""
+        chosen = (self.matrix[rows] - self.shift) * self.scale
+        return np.where(self.present[rows][:, None], chosen, 0.0).astype(np.float64)
+
+    def item_squared_distances(self, rows: Ints, targets: Ints) -> Floats:
+        """Squared distances of chosen items to a few others of the same view."""
+        points = (self.matrix[targets] - self.shift) * self.scale
+        out = np.empty((rows.size, targets.size))
+        if self.matrix.flags.c_contiguous:
+            kernels.item_squared_distances(self.matrix, rows, self.shift, self.scale, points, out)
+        else:
+            part = _contiguous(self.matrix, rows)
+            kernels.item_squared_distances(part, np.arange(rows.size), self.shift, self.scale, points, out)
+        return out
+
+
+class SparseView:
+    """A CSR view with its scaling, never made dense; it answers what ``DenseView`` does, in float64."""
+
+    def __init__(
+        self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats, centre: bool = True
+    ) -> None:
+        self.matrix, self.present = matrix, present.copy()
+        self.scale, self.offset = scale.astype(np.float64), shift * scale
+        self.csr = (matrix.data, matrix.indices, matrix.indptr)
+        self.n_features = int(matrix.shape[1])
+        self.row_bytes = _row_bytes(matrix)
+        self.slack = (self.n_features + 4) * float(np.finfo(np.float64).eps)
+        self._norms = np.empty(matrix.shape[0])
+        kernels.csr_row_norms(*self.csr, self.scale, self._norms)
+
+    def norms(self, rows: slice) -> Floats:
+        return self._norms[rows]
+
+    def keep_norms(self, workers: Workers) -> None:
+        """Nothing to do: they are cheap and already there."""
+
+    def centroids(self, exact: Floats) -> Centroids:
+        exact = exact + self.offset if self.offset.any() else exact
+        folded = np.ascontiguousarray((exact * self.scale).T)
+        return Centroids(exact, folded, np.sqrt((exact**2).sum(axis=1)))
+
+    def products(self, rows: slice, centroids: Centroids) -> Floats:
+        return self.matrix[rows] @ centroids.folded
+
+    def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
+        out = np.empty(which.size)
+        kernels.csr_pair_squared_distances(
+            *self.csr,
+            self.present,
+            which + rows.start,
+            centroid,
+            self.scale,
+            centroids.exact,
+            centroids.norms**2,
+            out,
+        )
+        return out
+
+    def residuals_and_sums(
+        self,
+        rows: slice,
+        labels: Ints,
+        item_weight: Floats,
+        centroids: Centroids,
+        eps: float,
+        lengths: NDArray[Any],
+        sums: Floats,
+        mass: Floats,
+    ) -> float:
+        here = np.arange(labels.size)
+        smooth = np.sqrt(self.pair_squared_distances(rows, here, labels, centroids) + eps * eps)
+        held = self.present[rows] & (labels >= 0)
+        lengths[:] = np.where(held, smooth, np.inf)
+        self.add_rows(rows, labels, 0.5 * item_weight / smooth, sums, mass)
+        return float(item_weight[held] @ smooth[held])
+
+    def add_rows(self, rows: slice, labels: Ints, weight: Floats, sums: Floats, mass: Floats) -> None:
+        kernels.csr_add_rows(*self.csr, rows.start, self.present[rows], labels, weight, self.scale, sums, mass)
+
+    def points(self, rows: Ints) -> Floats:
+        chosen = self.matrix[rows].toarray().astype(np.float64) * self.scale - self.offset
+        return np.where(self.present[rows][:, None], chosen, 0.0)
+
+    def item_squared_distances(self, rows: Ints, targets: Ints) -> Floats:
+        points = self.matrix[targets].toarray().astype(np.float64) * self.scale
+        squares = (points**2).sum(axis=1)
+        out = np.empty((rows.size, targets.size))
+        column = np.empty(rows.size)
+        for c in range(targets.size):
+            which = np.full(rows.size, c)
+            kernels.csr_pair_squared_distances(
+                *self.csr, self.present, rows, which, self.scale, points, squares, column
+            )
+            out[:, c] = column
+        return out
+
+
+ScaledView = DenseView | SparseView
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """What ``fit`` learned about one view, to be applied again in ``predict``.
+
+    A view that is to keep its own units is still divided by a power of two, its ``unit``, which costs no
+    digit and keeps squares inside the range of float32; lengths in the owner's units are ``unit`` times ours.
+    """
+
+    shift: Floats
+    scale: Floats
+    unit: float
+    mean_distance: float  # of scaled rows to their mean
+    mean_square: float
+    varies: bool
+    centre: bool = True
+
+
+def scaled_views(views: Views, scalings: Sequence[Scaling]) -> list[ScaledView]:
+    """Pair the matrices with their scalings."""
+    result: list[ScaledView] = []
+    for v, matrix in enumerate(views.values()):
+        kind = SparseView if is_sparse(matrix) else DenseView
+        learned = scalings[v]
+        result.append(kind(matrix, views.mask[:, v], learned.shift, learned.scale, learned.centre))
+    return result
+
+
+def check_view_scale(view_scale: Any) -> tuple[str, ...]:
+    """The steps of scaling, in order."""
+    if view_scale is None:
+        return ()
+    steps = tuple(view_scale) if isinstance(view_scale, (list, tuple)) else (view_scale,)
+    for step in steps:
+        check_choice("view_scale", step, ("minmax", "mean_distance"))
+    if len(set(steps)) != len(steps) or (len(steps) == 2 and steps[0] != "minmax"):
+        raise ParameterError(
+            "view_scale as a pair must be ('minmax', 'mean_distance'): features first, then the view as a whole; "
+            f"got {view_scale!r}."
+        )
+    return steps
+
+
+def _contiguous(matrix: Matrix, rows: Any) -> NDArray[Any]:
+    """Rows of a dense matrix in the one layout that kernels are compiled for."""
+    part = np.ascontiguousarray(matrix[rows])
+    part.flags.writeable = False
+    return part
+
+
+def learn_scaling(views: Views, view_scale: Any, weight: Floats, workers: Workers) -> list[Scaling]:
+    """Find each view's scaling in two passes over its rows. Only items of positive weight count."""
+    steps = check_view_scale(view_scale)
+    return [
+        _learn_one(name, matrix, views.mask[:, v].copy(), steps, weight, workers)
+        for v, (name, matrix) in enumerate(views.items())
+    ]
+
+
+def _learn_one(
+    name: str,
+    matrix: Matrix,
+    present: NDArray[np.bool_],
+    steps: tuple[str, ...],
+    weight: Floats,
+    workers: Workers,
+) -> Scaling:
+    width = int(matrix.shape[1])
+    mass = float(weight[present].sum())
+    if mass == 0.0:
+        return Scaling(np.zeros(width), np.ones(width), 1.0, 0.0, 0.0, varies=False)
+    low, high, total = _ranges(matrix, present, weight, workers)
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = high - low
+        if not (np.isfinite(spread.astype(matrix.dtype)).all() and np.isfinite(total).all()):
+            column = int(np.flatnonzero(~np.isfinite(spread.astype(matrix.dtype)) | ~np.isfinite(total))[0])
+            raise ViewError(
+                f"view {name!r}, column {column}, holds values from {low[column]:g} to {high[column]:g}, more than "
+                f"{matrix.dtype} can add up. Divide the column by a large number first."
+            )
+        unit = 1.0
+        if "minmax" in steps:
+            scale = np.where(spread > 0, 2.0 / np.where(spread > 0, spread, 1.0), 0.0)
+            scale[~np.isfinite(scale.astype(matrix.dtype))] = 0.0  # a range below what the type can divide by
+        else:
+            unit = float(np.exp2(np.clip(np.frexp(spread.max())[1], -120, 1000)))
+            scale = np.full(width, 1.0 / unit)
+    shift = np.zeros(width) if is_sparse(matrix) else (total / mass).astype(matrix.dtype).astype(np.float64)
+    mean = (total / mass - shift) * scale
+    distance, square = _spread(matrix, present, weight, shift, scale, mean, workers)
+    distance, square = distance / mass, square / mass
+    varies = bool(((spread > 0) & (scale > 0)).any()) and distance > 0
+    centre = float(((total / mass * scale) ** 2).sum()) > _OFFSET * square
+    if "mean_distance" in steps and varies:
+        scale, unit, square, distance = scale / distance, 1.0, square / distance**2, 1.0
+    return Scaling(shift, scale, unit, distance, square, varies, centre)
+
+
+def _ranges(
+    matrix: Matrix, present: NDArray[np.bool_], weight: Floats, workers: Workers
+) -> tuple[Floats, Floats, Floats]:
+    width = int(matrix.shape[1])
+
+    def block(rows: slice) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
+        low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
+        stored = np.zeros(width, dtype=np.int64)
+        if is_sparse(matrix):
+            csr = (matrix.data, matrix.indices, matrix.indptr)
+            kernels.csr_column_range(*csr, rows.start, present[rows], weight[rows], low, high, total, stored)
+        else:
+            part = _contiguous(matrix, rows)
+            kernels.column_range(part, present[rows], weight[rows], low, high, total)
+        return low, high, total, stored
+
+    low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
+    stored = np.zeros(width, dtype=np.int64)
+    for part in workers.map(block, row_blocks(present.size, _row_bytes(matrix))):
+        np.minimum(low, part[0], out=low)
+        np.maximum(high, part[1], out=high)
+        total += part[2]
+        stored += part[3]
+    if is_sparse(matrix):
+        has_zero = stored < int((present & (weight > 0)).sum())
+        low[has_zero] = np.minimum(low[has_zero], 0.0)
+        high[has_zero] = np.maximum(high[has_zero], 0.0)
+    return low, high, total
+
+
+def _spread(
+    matrix: Matrix,
+    present: NDArray[np.bool_],
+    weight: Floats,
+    shift: Floats,
+    scale: Floats,
+    mean: Floats,
+    workers: Workers,
+) -> tuple[float, float]:
+    """Weighted sums of the distances of scaled rows to their mean, and of their squares."""
+    kind = SparseView if is_sparse(matrix) else DenseView
+    view: ScaledView = kind(matrix, present, shift, scale)
+    centre = view.centroids(mean[None, :])
+
+    def block(rows: slice) -> tuple[float, float]:
+        here = np.arange(rows.stop - rows.start)
+        squares = view.pair_squared_distances(rows, here, np.zeros_like(here), centre)
+        return float(weight[rows] @ np.sqrt(squares)), float(weight[rows] @ squares)
+
+    distance = square = 0.0
+    for part_distance, part_square in workers.map(block, row_blocks(present.size, view.row_bytes)):
+        distance += part_distance
+        square += part_square
+    return distance, square
+
+
+def _row_bytes(matrix: Matrix) -> float:
+    width = matrix.shape[1] * matrix.dtype.itemsize
+    return matrix.nnz / max(1, matrix.shape[0]) * 12 + 16 if is_sparse(matrix) else width

@@ -1,0 +1,145 @@
+"""What every estimator of manyview shares: the way in for data, and the random source."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..data.views import Views, is_one_array
+from ..errors import ParameterError, ViewError, ViewWarning
+
+__all__ = ["MultiviewEstimator", "check_n_clusters", "say", "warn_items_without_views"]
+
+
+class MultiviewEstimator(BaseEstimator):
+    """An estimator whose ``X`` is a ``Views``, or anything that becomes one.
+
+    ``checks_not_applicable`` names those checks of ``manyview.testing`` that cannot hold for a method, each
+    with its reason.
+    """
+
+    checks_not_applicable: ClassVar[Mapping[str, str]] = {}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _fit_views(self, X: Any) -> Views:
+        """Check the data of ``fit`` and remember the views' names and widths."""
+        if is_one_array(X):
+            X = _validate_one_array(self, X, reset=True)
+        views = X if isinstance(X, Views) else Views(X)
+        if views.n_items == 0:
+            raise ViewError("expected at least one item, got 0 sample(s): every view has no rows.")
+        for name, width in views.n_features.items():
+            if width == 0:
+                raise ViewError(f"view {name!r} has 0 feature(s); a view needs at least one column.")
+        self.view_names_ = views.names
+        self.n_features_per_view_ = views.n_features
+        self.n_features_in_ = sum(views.n_features.values())
+        return views
+
+    def _new_views(self, X: Any) -> Views:
+        """Check data of ``predict`` against those of ``fit``, and put its views in the order of ``fit``.
+
+        A view that is absent, from a mapping or as None in a list, counts as missing for every item.
+        """
+        check_is_fitted(self)
+        if is_one_array(X):
+            if len(self.view_names_) != 1:
+                raise ViewError(
+                    f"expected {len(self.view_names_)} views ({', '.join(self.view_names_)}), got one array. Pass "
+                    "a dict with the views the items have, or a list with None for absent ones."
+                )
+            if isinstance(X, np.ndarray) and X.ndim == 0:
+                raise ViewError("expected a table of items, got a single number.")
+            X = {self.view_names_[0]: _validate_one_array(self, X, reset=False)}
+        elif isinstance(X, (list, tuple)):
+            if len(X) != len(self.view_names_):
+                raise ViewError(
+                    f"expected {len(self.view_names_)} views ({', '.join(self.view_names_)}), got {len(X)}. Put "
+                    "None where a view is absent, or pass a dict."
+                )
+            X = {name: matrix for name, matrix in zip(self.view_names_, X, strict=True) if matrix is not None}
+        views = X if isinstance(X, Views) else Views(X)
+        for name, width in views.n_features.items():
+            if name not in self.view_names_:
+                known = ", ".join(map(repr, self.view_names_))
+                raise ViewError(f"view {name!r} was not there in fit; the views known are {known}.")
+            if width != self.n_features_per_view_[name]:
+                raise ViewError(
+                    f"view {name!r} has {width} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_per_view_[name]} features as input."
+                )
+        return self._complete(views)
+
+    def _complete(self, views: Views) -> Views:
+        if views.names == self.view_names_:
+            return views
+        from scipy.sparse import csr_matrix
+
+        columns, matrices = [], []
+        for name in self.view_names_:
+            if name in views:
+                columns.append(views.mask[:, views.names.index(name)])
+                matrices.append(views[name])
+            else:
+                columns.append(np.zeros(views.n_items, dtype=bool))
+                matrices.append(csr_matrix((views.n_items, self.n_features_per_view_[name])))
+        return Views._trusted(self.view_names_, tuple(matrices), np.column_stack(columns), views.ids)
+
+
+def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
+    """Let scikit-learn check a plain table, so that names and counts of features are kept its way."""
+    from ..arrays import as_matrix
+
+    if not isinstance(X, (list, tuple)):
+        kind = type(X).__module__.split(".")[0]
+        if kind in ("dask", "torch", "cupy", "jax", "jaxlib"):
+            as_matrix("view0", X)
+    return validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        accept_large_sparse=False,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+    )
+
+
+def check_n_clusters(n_clusters: Any, n_items: int) -> int:
+    """At least one cluster, and no more than there are items."""
+    from ..data.checks import check_number
+
+    checked = int(check_number("n_clusters", n_clusters, integer=True, low=1))
+    if checked > n_items:
+        raise ParameterError(
+            f"n_clusters must be at most the number of items, got n_clusters={checked} with n_samples={n_items}. "
+            "Ask for fewer clusters, or give more items."
+        )
+    return checked
+
+
+def warn_items_without_views(present: Any) -> None:
+    """One warning for all items that lack every view."""
+    lacking = np.flatnonzero(~present)
+    if lacking.size:
+        shown = ", ".join(map(str, lacking[:5])) + (", ..." if lacking.size > 5 else "")
+        warnings.warn(
+            f"{lacking.size} item(s) lack every view and get label -1: rows {shown}.",
+            ViewWarning,
+            stacklevel=4,
+        )
+
+
+def say(text: str) -> None:
+    """A line of progress, on stderr so that it never mixes with results."""
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,269 @@
+"""Keep a fitted model in a folder of JSON and .npy files, and read it back without running any code.
+
+``manifest.json`` holds the class name, the parameters and the fitted attributes (those whose names end with
+an underscore); arrays stand beside it as ``.npy``. A folder is written whole or not at all. Reading trusts
+nothing: classes come from manyview's own list, arrays are checked against the size of their file first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import ParameterError, StoreError
+
+__all__ = ["load", "save"]
+
+FORMAT = 1
+_MANIFEST = "manifest.json"
+_MANIFEST_LIMIT = 64 * 2**20
+_ARRAY_NAME = re.compile(r"[0-9]{1,6}\.npy")
+_ATTRIBUTE = re.compile(r"[A-Za-z][A-Za-z0-9_]*_")
+_DEPTH = 50
+
+
+def save(model: Any, folder: str | os.PathLike[str]) -> Path:
+    """Write a model to a folder, replacing what an earlier ``save`` left there.
+
+    The new content is complete on disk before the old one goes, and a folder that ``save`` did not make
+    is never touched. Attributes and parameters may be numbers, words, lists, dicts, arrays, sparse matrices
+    and other estimators of manyview.
+    """
+    folder = Path(folder)
+    if folder.exists() and not (folder / _MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise StoreError(f"{folder} exists and is not a saved model; nothing was written. Choose another folder.")
+    writer = _Writer()
+    state = writer.estimator(model, type(model).__name__)
+    from ._version import __version__
+
+    manifest = {"format": FORMAT, "manyview": __version__, "model": state}
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        for number, array in enumerate(writer.arrays):
+            with (fresh / f"{number}.npy").open("wb") as file:
+                np.lib.format.write_array(file, array, allow_pickle=False)
+                _sync(file)
+        with (fresh / _MANIFEST).open("w", encoding="utf-8") as text:
+            json.dump(manifest, text, ensure_ascii=False, allow_nan=False)
+            _sync(text)
+        _sync_folder(fresh)
+        _replace(fresh, folder)
+    except BaseException:
+        shutil.rmtree(fresh, ignore_errors=True)
+        raise
+    _sync_folder(folder.parent)
+    return folder
+
+
+def load(folder: str | os.PathLike[str]) -> Any:
+    """Read a model that ``save`` wrote. Nothing in the folder can make this run code."""
+    folder = Path(folder)
+    path = folder / _MANIFEST
+    if not path.is_file():
+        raise StoreError(f"{folder} holds no {_MANIFEST}: it is not a model saved by manyview.save.")
+    if path.stat().st_size > _MANIFEST_LIMIT:
+        raise StoreError(f"{path} is larger than {_MANIFEST_LIMIT >> 20} MB; it is not a manifest.")
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        version, state = manifest["format"], manifest["model"]
+    except (UnicodeDecodeError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StoreError(f"{path} is damaged: {type(error).__name__}. Save the model again.") from error
+    if version != FORMAT:
+        raise StoreError(
+            f"{folder} was written in format {version!r}; this version reads {FORMAT}. Nothing was changed. Open it "
+            f"with manyview {manifest.get('manyview', 'of that time')}."
+        )
+    try:
+        return _Reader(folder).estimator(state, 0)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise StoreError(f"{path} is damaged: {type(error).__name__}: {error}. Save the model again.") from error
+
+
+class _Writer:
+    """Turns values into JSON, and collects the arrays on the way."""
+
+    def __init__(self) -> None:
+        self.arrays: list[NDArray[Any]] = []
+
+    def estimator(self, model: Any, where: str) -> dict[str, Any]:
+        name = type(model).__name__
+        if type(model) not in _classes().values():
+            raise ParameterError(
+                f"{where} is a {name}; manyview.save keeps manyview's own estimators: {', '.join(_classes())}."
+            )
+        params = {key: self.value(item, f"{name}.{key}") for key, item in model.get_params(deep=False).items()}
+        fitted = {
+            key: self.value(item, f"{name}.{key}") for key, item in vars(model).items() if _ATTRIBUTE.fullmatch(key)
+        }
+        return {"$": "estimator", "class": name, "params": params, "fitted": fitted}
+
+    def value(self, item: Any, where: str) -> Any:
+        if item is None or isinstance(item, (bool, str)):
+            return item
+        if isinstance(item, (int, np.integer)):
+            return int(item)
+        if isinstance(item, np.bool_):
+            return bool(item)
+        if isinstance(item, (float, np.floating)):
+            number = float(item)
+            return number if np.isfinite(number) else {"$": "float", "value": repr(number)}
+        if isinstance(item, np.ndarray):
+            return {"$": "array", "file": self._keep(item, where)}
+        if isinstance(item, list):
+            return [self.value(part, where) for part in item]
+        if isinstance(item, tuple):
+            return {"$": "tuple", "items": [self.value(part, where) for part in item]}
+        if isinstance(item, dict):
+            return {
+                "$": "dict",
+                "items": [[self.value(key, where), self.value(part, where)] for key, part in item.items()],
+            }
+        if type(item).__module__.startswith("scipy.sparse"):
+            csr = item.tocsr()
+            parts = {key: self._keep(getattr(csr, key), where) for key in ("data", "indices", "indptr")}
+            return {"$": "csr", "shape": [int(n) for n in csr.shape], **parts}
+        if hasattr(item, "get_params"):
+            return self.estimator(item, where)
+        raise ParameterError(
+            f"{where} holds a {type(item).__name__}, which cannot be saved without code. Set it to a number, a word, "
+            "an array or None before saving."
+        )
+
+    def _keep(self, array: NDArray[Any], where: str) -> str:
+        if array.dtype.hasobject:
+            raise ParameterError(f"{where} is an array of Python objects, which cannot be saved without code.")
+        self.arrays.append(np.asarray(array))
+        return f"{len(self.arrays) - 1}.npy"
+
+
+class _Reader:
+    """Turns JSON back into values; refuses whatever ``_Writer`` would not have written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def estimator(self, state: Any, depth: int) -> Any:
+        name = state["class"]
+        known = _classes().get(name)
+        if known is None:
+            raise StoreError(
+                f"{self.folder} holds a {name!r}, which this version does not know: {', '.join(_classes())}."
+            )
+        expected = set(known().get_params(deep=False))
+        params = {key: self.value(item, depth + 1) for key, item in state["params"].items()}
+        if unknown := set(params) - expected:
+            raise StoreError(f"{self.folder}: {name} has no parameter {sorted(unknown)[0]!r} in this version.")
+        model = known(**params)
+        for key, item in state["fitted"].items():
+            if not _ATTRIBUTE.fullmatch(key) or key in expected or hasattr(type(model), key):
+                raise StoreError(f"{self.folder}: {key!r} is not the name of a fitted attribute.")
+            setattr(model, key, self.value(item, depth + 1))
+        return model
+
+    def value(self, item: Any, depth: int) -> Any:
+        if depth > _DEPTH:
+            raise StoreError(f"{self.folder} is damaged: its values are nested more than {_DEPTH} deep.")
+        if isinstance(item, list):
+            return [self.value(part, depth + 1) for part in item]
+        if not isinstance(item, dict):
+            return item
+        kind = item["$"]
+        if kind == "float":
+            return float(item["value"])
+        if kind == "tuple":
+            return tuple(self.value(part, depth + 1) for part in item["items"])
+        if kind == "dict":
+            return {self.value(key, depth + 1): self.value(part, depth + 1) for key, part in item["items"]}
+        if kind == "array":
+            return _read_array(self.folder, item["file"])
+        if kind == "csr":
+            return self._csr(item)
+        if kind == "estimator":
+            return self.estimator(item, depth + 1)
+        raise StoreError(f"{self.folder} holds a value of unknown kind {kind!r}.")
+
+    def _csr(self, item: dict[str, Any]) -> Any:
+        from scipy.sparse import csr_matrix
+
+        parts = tuple(_read_array(self.folder, item[key]) for key in ("data", "indices", "indptr"))
+        try:
+            matrix = csr_matrix(parts, shape=tuple(item["shape"]))
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise StoreError(f"{self.folder} holds a sparse matrix whose parts do not fit: {error}.") from error
+        return matrix
+
+
+def _read_array(folder: Path, name: str) -> NDArray[Any]:
+    """An array, after checking that its header promises exactly what the file holds."""
+    if not isinstance(name, str) or not _ARRAY_NAME.fullmatch(name):
+        raise StoreError(f"{folder} names an array {name!r}, which is not a file that save would have written.")
+    path = folder / name
+    try:
+        with path.open("rb") as file:
+            version = np.lib.format.read_magic(file)
+            if version not in ((1, 0), (2, 0)):
+                raise StoreError(f"{path} is a .npy of version {version}, which save does not write.")
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, fortran, dtype = read(file)
+            n_values = 1
+            for length in shape:
+                n_values *= length
+            held = path.stat().st_size - file.tell()
+            if dtype.hasobject or n_values * dtype.itemsize != held:
+                raise StoreError(
+                    f"{path} promises {n_values} values of {dtype} but holds {held} bytes of data. Save the model again."
+                )
+            values = np.fromfile(file, dtype=dtype, count=n_values)
+    except (OSError, ValueError) as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{path} cannot be read: {error}.") from error
+    return values.reshape(shape, order="F" if fortran else "C")
+
+
+def _classes() -> dict[str, type]:
+    """The estimators that may be saved and loaded, by name."""
+    import manyview
+
+    found = {name: getattr(manyview, name) for name in manyview.__all__}
+    return {name: value for name, value in found.items() if isinstance(value, type) and hasattr(value, "get_params")}
+
+
+def _sync(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _replace(fresh: Path, folder: Path) -> None:
+    """Put a finished folder in its place; the previous one leaves only after the new one is there."""
+    if not folder.exists():
+        fresh.rename(folder)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
+    folder.rename(old / "model")
+    try:
+        fresh.rename(folder)
+    except BaseException:
+        (old / "model").rename(folder)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
