@@ -1,8 +1,8 @@
 """Keep a fitted model in a folder of JSON and .npy files, and read it back without running any code.
 
 ``manifest.json`` holds the class name, the parameters and the fitted attributes (those whose names end with
-an underscore); arrays stand beside it as ``.npy``. A folder is written whole or not at all. Reading trusts
-nothing: classes come from manyview's own list, arrays are checked against the size of their file first.
+an underscore); arrays stand beside it as ``.npy``. Replacing the manifest is the one step that counts, so a
+folder holds the old model or the new one, never a mixture. Reading trusts nothing: classes come from manyview's own list, arrays are checked against the size of their file first.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,8 @@ __all__ = ["load", "save"]
 FORMAT = 1
 _MANIFEST = "manifest.json"
 _MANIFEST_LIMIT = 64 * 2**20
-_ARRAY_NAME = re.compile(r"[0-9]{1,6}\.npy")
+_ARRAY_NAME = re.compile(r"[0-9a-f]{8}-[0-9]{1,6}\.npy")  # a new generation at each save
+_TEMPORARY = re.compile(r"[0-9a-f]{8}\.tmp")
 _ATTRIBUTE = re.compile(r"[A-Za-z][A-Za-z0-9_]*_")
 _DEPTH = 50
 
@@ -33,35 +33,53 @@ _DEPTH = 50
 def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     """Write a model to a folder, replacing what an earlier ``save`` left there.
 
-    The new content is complete on disk before the old one goes, and a folder that ``save`` did not make
-    is never touched. Attributes and parameters may be numbers, words, lists, dicts, arrays, sparse matrices
-    and other estimators of manyview.
+    The folder holds the old model whole until the new one is whole on disk, whenever the machine stops; a
+    folder that ``save`` did not make is never touched. Attributes and parameters may be numbers, words, lists,
+    dicts, arrays, sparse matrices and other estimators of manyview.
     """
     folder = Path(folder)
-    if folder.exists() and not (folder / _MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+    if folder.exists() and not _is_ours(folder):
         raise StoreError(f"{folder} exists and is not a saved model; nothing was written. Choose another folder.")
-    writer = _Writer()
+    writer = _Writer(secrets.token_hex(4))
     state = writer.estimator(model, type(model).__name__)
     from ._version import __version__
 
     manifest = {"format": FORMAT, "manyview": __version__, "model": state}
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    is_new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
     try:
-        for number, array in enumerate(writer.arrays):
-            with (fresh / f"{number}.npy").open("wb") as file:
+        for name, array in writer.arrays.items():
+            written.append(folder / name)
+            with written[-1].open("wb") as file:
                 np.lib.format.write_array(file, array, allow_pickle=False)
                 _sync(file)
-        with (fresh / _MANIFEST).open("w", encoding="utf-8") as text:
+        written.append(folder / f"{writer.generation}.tmp")
+        with written[-1].open("w", encoding="utf-8") as text:
             json.dump(manifest, text, ensure_ascii=False, allow_nan=False)
             _sync(text)
-        _sync_folder(fresh)
-        _replace(fresh, folder)
+        _sync_folder(folder)
+        os.replace(written[-1], folder / _MANIFEST)  # from here on the new model is the one that is there
     except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
+        for path in written:
+            path.unlink(missing_ok=True)
+        if is_new:
+            folder.rmdir()
         raise
+    _sync_folder(folder)
     _sync_folder(folder.parent)
+    for path in folder.iterdir():
+        if path.name != _MANIFEST and path.name not in writer.arrays:
+            path.unlink(missing_ok=True)
     return folder
+
+
+def _is_ours(folder: Path) -> bool:
+    """Is this a folder that ``save`` made, or an empty one?"""
+    return folder.is_dir() and all(
+        path.name == _MANIFEST or _ARRAY_NAME.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)
+        for path in folder.iterdir()
+    )
 
 
 def load(folder: str | os.PathLike[str]) -> Any:
@@ -91,8 +109,9 @@ def load(folder: str | os.PathLike[str]) -> Any:
 class _Writer:
     """Turns values into JSON, and collects the arrays on the way."""
 
-    def __init__(self) -> None:
-        self.arrays: list[NDArray[Any]] = []
+    def __init__(self, generation: str) -> None:
+        self.generation = generation
+        self.arrays: dict[str, NDArray[Any]] = {}
 
     def estimator(self, model: Any, where: str) -> dict[str, Any]:
         name = type(model).__name__
@@ -141,8 +160,9 @@ class _Writer:
     def _keep(self, array: NDArray[Any], where: str) -> str:
         if array.dtype.hasobject:
             raise ParameterError(f"{where} is an array of Python objects, which cannot be saved without code.")
-        self.arrays.append(np.asarray(array))
-        return f"{len(self.arrays) - 1}.npy"
+        name = f"{self.generation}-{len(self.arrays)}.npy"
+        self.arrays[name] = np.asarray(array)
+        return name
 
 
 class _Reader:
@@ -251,19 +271,3 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _replace(fresh: Path, folder: Path) -> None:
-    """Put a finished folder in its place; the previous one leaves only after the new one is there."""
-    if not folder.exists():
-        fresh.rename(folder)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.old.", dir=folder.parent))
-    folder.rename(old / "model")
-    try:
-        fresh.rename(folder)
-    except BaseException:
-        (old / "model").rename(folder)
-        raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)

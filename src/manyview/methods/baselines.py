@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +141,11 @@ class SingleViewKMeans(ConcatenatedKMeans):
     one model per view and say that the choice was made with them.
     """
 
+    checks_not_applicable: ClassVar[Mapping[str, str]] = {
+        "check_view_order": "without a name it takes the first view",
+        "check_missing_view": "an item that lacks the one view it looks at cannot be placed",
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -171,8 +177,6 @@ class SingleViewKMeans(ConcatenatedKMeans):
 
     def predict(self, X: Any) -> Ints:
         """The nearest centre for each item; other views than the chosen one are left aside."""
-        from collections.abc import Mapping
-
         if isinstance(X, (Views, Mapping)):
             name = self.view_names_[0]
             if name not in X:

@@ -1,0 +1,60 @@
+# Every target makes .venv and installs what it needs by itself: with uv where it is found, with pip where not.
+# The lock files pin versions and hashes; `make lock` renews them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: help demo test test-slow check lint bench lock clean
+
+help:
+	@echo "make demo       cluster the handwritten numerals and draw every cluster"
+	@echo "make test       the tests (under five minutes)"
+	@echo "make test-slow  the tests that take longer"
+	@echo "make check      formatting, lint, types and tests"
+	@echo "make bench      timings and quality next to the peers (BENCH=\"rmkmc --large\" chooses)"
+	@echo "make lock       renew the lock files"
+
+$(VENV)/.run: requirements/run.txt pyproject.toml
+	@test -x $(BIN)/python || $(if $(UV),$(UV) venv -q -p $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
+	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
+	    --require-hashes -r requirements/run.txt
+	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
+	    --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
+	    --require-hashes -r requirements/dev.txt
+	@touch $@
+
+demo: $(VENV)/.run
+	$(BIN)/python examples/numerals.py
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m "not slow"
+
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+check: lint test
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m benchmarks $(BENCH)
+
+lock: $(VENV)/.dev
+	$(BIN)/python -m pip install -q --disable-pip-version-check uv
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-emit-index-url --no-annotate \
+	    --python-version 3.11 pyproject.toml requirements/build.in -o requirements/run.txt
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-emit-index-url --no-annotate \
+	    --python-version 3.11 pyproject.toml requirements/build.in --group dev -c requirements/run.txt \
+	    -o requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) .bench demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,208 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from manyview import Views
+from manyview.errors import ViewError
+
+LOOKS = np.arange(12.0).reshape(4, 3)
+TAGS = sparse.csr_matrix(np.array([[1, 0], [0, 0], [0, 1], [1, 1]]))
+
+
+@pytest.fixture
+def X():
+    return Views({"looks": LOOKS, "tags": TAGS}, ids=["a", "b", "c", "d"])
+
+
+def test_is_a_mapping_with_items_as_rows(X):
+    assert X.names == ("looks", "tags")
+    assert X.shape == (4, 2) and len(X) == X.n_items == 4 and X.n_views == 2
+    assert list(X) == ["looks", "tags"] and "tags" in X and "words" not in X
+    assert np.array_equal(X["looks"], LOOKS)
+    assert X.n_features == {"looks": 3, "tags": 2}
+    assert X.mask.all()
+    assert repr(X) == "Views(4 items: looks 3, tags 2 sparse)"
+
+
+def test_names_for_lists_and_single_arrays():
+    assert Views([LOOKS, TAGS]).names == ("view0", "view1")
+    assert Views((LOOKS,)).names == Views(LOOKS).names == ("view0",)
+    assert Views([[1, 2], [3, 4], [5, 6]]).shape == (3, 1)  # a list of rows is one table
+
+
+@pytest.mark.parametrize("rows", [[2, 0], np.array([2, 0]), (2, 0)])
+def test_selects_items_by_number(X, rows):
+    rows = list(rows) if isinstance(rows, tuple) else rows
+    part = X[rows]
+    assert part.ids.tolist() == ["c", "a"]
+    assert np.array_equal(part["looks"], LOOKS[[2, 0]])
+    assert np.array_equal(part["tags"].toarray(), TAGS.toarray()[[2, 0]])
+
+
+def test_selects_items_by_slice_and_mask(X):
+    assert X[1:3].ids.tolist() == ["b", "c"]
+    assert X[np.array([True, False, False, True])].ids.tolist() == ["a", "d"]
+    assert X[[1], ...].ids.tolist() == X[[1], :].ids.tolist() == ["b"]
+    assert X[[]].n_items == 0
+
+
+def test_a_slice_is_not_copied():
+    big = np.zeros((10, 3))
+    assert np.shares_memory(Views(big)[2:5]["view0"], big)
+
+
+def test_selects_views_by_name(X):
+    assert X[["tags"]].names == ("tags",)
+    assert X[["tags", "looks"]].names == ("tags", "looks")
+    with pytest.raises(ViewError, match="no view 'words'.*'looks', 'tags'"):
+        X["words"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"), [(1, r"X\[1:2\]"), (np.array([True]), "4 entries, got 1"), ((0, 1), "not by columns")]
+)
+def test_refuses_odd_selections(X, rows, words):
+    with pytest.raises(ViewError, match=words):
+        X[rows]
+
+
+def test_never_changes(X):
+    with pytest.raises(ValueError, match="read-only"):
+        X["looks"][0, 0] = 5.0
+    with pytest.raises(ValueError, match="read-only"):
+        X.mask[0, 0] = False
+    with pytest.raises(TypeError):
+        X["looks"] = LOOKS
+    assert LOOKS.flags.writeable
+
+
+def test_rows_of_nan_are_missing_views():
+    looks = LOOKS.copy()
+    looks[1] = np.nan
+    X = Views({"looks": looks, "tags": TAGS})
+    assert X.mask.tolist() == [[True, True], [False, True], [True, True], [True, True]]
+    assert X[[1, 2]].mask[:, 0].tolist() == [False, True]
+    assert "looks 3 (1 missing)" in repr(X)
+
+
+def test_a_mask_marks_missing_rows_of_any_view():
+    mask = np.ones((4, 2), dtype=bool)
+    mask[2, 1] = False
+    assert Views({"looks": LOOKS, "tags": TAGS}, mask=mask).mask.tolist() == mask.tolist()
+    odd = LOOKS.copy()
+    odd[2, 0] = np.inf  # never looked at: the mask says the item lacks the view
+    mask[2, 0] = False
+    assert not Views({"looks": odd, "tags": TAGS}, mask=mask).mask[2].any()
+    with pytest.raises(ViewError, match="4 x 2 booleans"):
+        Views([LOOKS, TAGS], mask=np.ones((4, 3), dtype=bool))
+
+
+@pytest.mark.parametrize(("value", "shown"), [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")])
+def test_names_the_place_of_a_value_that_is_not_finite(value, shown):
+    bad = LOOKS.copy()
+    bad[2, 1] = value
+    with pytest.raises(ViewError, match=f"view 'looks' contains {shown} in row 2, column 1"):
+        Views({"tags": TAGS, "looks": bad})
+    with pytest.raises(ViewError, match=f"view 'b' contains {shown} in row 2, column 1"):
+        Views({"b": sparse.csr_matrix(bad)})
+
+
+def test_huge_values_are_not_taken_for_infinite():
+    huge = np.full((3, 4), 1e38, dtype=np.float32)
+    assert Views(huge).mask.all()
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (np.float32, np.float32),
+        (np.float64, np.float64),
+        (np.float16, np.float32),
+        (np.int8, np.float64),
+        (bool, np.float64),
+        (">f4", np.float32),
+        (object, np.float64),
+        (np.longdouble, np.float64),
+    ],
+)
+def test_types_of_numbers(given, kept):
+    assert Views(np.ones((2, 2)).astype(given))["view0"].dtype == kept
+
+
+def test_floats_are_not_copied_and_stay_where_they_are(tmp_path):
+    single = LOOKS.astype(np.float32)
+    assert np.shares_memory(Views(single)["view0"], single)
+    np.save(tmp_path / "x.npy", LOOKS)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    assert np.shares_memory(Views(mapped)["view0"], mapped)
+
+
+def test_unsorted_and_doubled_sparse_entries_are_put_in_order():
+    matrix = sparse.csr_matrix((np.ones(3), np.array([1, 0, 0]), np.array([0, 3])), shape=(1, 2))
+    kept = Views(matrix)["view0"]
+    assert kept.toarray().tolist() == [[2.0, 1.0]] and kept.has_canonical_format
+    assert matrix.nnz == 3  # the owner's matrix is as it was
+
+
+@pytest.mark.parametrize(
+    ("views", "words"),
+    [
+        ({"a": LOOKS, "b": LOOKS[:3]}, "view 'b' has 3 rows but view 'a' has 4"),
+        ({"a": np.ones(4)}, r"view 'a' must be 2-D.*reshape\(-1, 1\)"),
+        ({"a": np.ones((2, 2, 2))}, "view 'a' must be 2-D.*Flatten"),
+        ({"a": np.array([["x", "y"]])}, "view 'a' holds <U1, not numbers"),
+        ({"a": np.ones((2, 2)) * 1j}, "view 'a' holds complex numbers"),
+        ({"a": np.array([["x"]], dtype=object)}, "view 'a' holds something that is not a number"),
+        ({"a": [[1, 2], [3]]}, "view 'a' must be a 2-D table"),
+        ({"a": np.ma.masked_array(LOOKS)}, "view 'a' is a masked array"),
+        ({1: LOOKS}, "names that are strings"),
+        ({}, "at least one view"),
+    ],
+)
+def test_what_is_wrong_is_named(views, words):
+    with pytest.raises(ViewError, match=words):
+        Views(views)
+
+
+@pytest.mark.parametrize("library", ["torch", "dask", "cupy", "jax"])
+def test_other_libraries_are_answered_in_words(library):
+    foreign = type("Tensor", (), {"__module__": f"{library}.array", "ndim": 2, "shape": (2, 2)})()
+    with pytest.raises(ViewError, match=f"view 'x' is a {library} Tensor"):
+        Views({"x": foreign})
+
+
+def test_ids_need_one_per_item():
+    with pytest.raises(ViewError, match="4 in all"):
+        Views(LOOKS, ids=["a"])
+
+
+class TestFromFrame:
+    frame = pd.DataFrame({"name": ["p", "q"], "r": [1, 2], "g": [0.5, np.nan], "b": [1.0, np.nan]}, index=[7, 8])
+
+    def test_columns_become_views(self):
+        X = Views.from_frame(self.frame, views={"red": "r", "rest": ["g", "b"]})
+        assert X.names == ("red", "rest") and X.ids.tolist() == [7, 8]
+        assert X["red"].tolist() == [[1.0], [2.0]]
+        assert X.mask.tolist() == [[True, True], [True, False]]
+        assert Views.from_frame(self.frame, views={"red": ["r"]}, ids="name").ids.tolist() == ["p", "q"]
+
+    def test_wrong_columns_are_named(self):
+        with pytest.raises(ViewError, match="view 'red' names 'x'.*name, r, g, b"):
+            Views.from_frame(self.frame, views={"red": ["x"]})
+        with pytest.raises(ViewError, match="column 'name' holds .*not numbers"):
+            Views.from_frame(self.frame, views={"red": ["name"]})
+
+
+def test_survives_pickling_for_joblib(X):
+    back = pickle.loads(pickle.dumps(X))  # noqa: S301  our own bytes
+    assert back.names == X.names and np.array_equal(back.ids, X.ids)
+    assert np.array_equal(back["looks"], LOOKS)
+
+
+def test_a_views_of_a_views_is_the_same(X):
+    again = Views(X)
+    assert again.ids.tolist() == X.ids.tolist() and again["looks"] is not None
+    assert np.shares_memory(again["looks"], X["looks"])

@@ -1,0 +1,67 @@
+"""Robust multi-view k-means as the paper writes it, in three loops, and a way to start ours from given labels."""
+
+import numpy as np
+
+from manyview import RobustMultiviewKMeans
+from manyview.blocks import workers
+from manyview.methods._robust_rounds import run_rounds
+from manyview.methods._scaled_views import learn_scaling
+
+
+def literal_rounds(views, labels, n_clusters, gamma, rule, n_rounds, eps, learned=True):
+    """Steps 2 to 6 of the procedure, round by round; returns labels, centroids, alpha, omega and log Phi per round."""
+    labels, n, M = np.array(labels), len(labels), len(views)
+    D, omega = np.ones((n, M)), np.ones(M)
+    objective = []
+    for _ in range(n_rounds):
+        F = [
+            np.array(
+                [
+                    sum(D[i, v] * X[i] for i in range(n) if labels[i] == k) / sum(D[labels == k, v])
+                    for k in range(n_clusters)
+                ]
+            )
+            for v, X in enumerate(views)
+        ]
+        for i in range(n):
+            costs = []
+            for k in range(n_clusters):
+                squares = [((views[v][i] - F[v][k]) ** 2).sum() for v in range(M)]
+                if rule == "literal":
+                    costs.append(sum(omega[v] * D[i, v] * squares[v] for v in range(M)))
+                else:
+                    costs.append(sum(omega[v] * np.sqrt(squares[v]) for v in range(M)))
+            labels[i] = int(np.argmin(costs))
+        e = np.array(
+            [[np.sqrt(((views[v][i] - F[v][labels[i]]) ** 2).sum() + eps[v] ** 2) for v in range(M)] for i in range(n)]
+        )
+        D = 1 / (2 * e)
+        H = e.sum(axis=0)
+        if learned:
+            alpha = H ** (1 / (1 - gamma)) / (H ** (1 / (1 - gamma))).sum()
+            omega = alpha**gamma
+        else:
+            alpha = np.full(M, 1 / M)
+        objective.append(np.log((omega * H).sum()))
+    return labels, F, alpha, omega, objective
+
+
+def start_from(views, labels, **settings):
+    """Run our rounds from given labels, without scaling unless asked; returns the problem and the outcome."""
+    settings = {"view_scale": None, "n_init": 1, "max_iter": 100, "n_clusters": int(max(labels)) + 1, **settings}
+    model = RobustMultiviewKMeans(**settings)
+    data = model._fit_views(views)
+    weight = np.ones(data.n_items)
+    with workers(model.n_jobs) as threads:
+        scalings = learn_scaling(data, model.view_scale, weight, threads)
+        active = np.arange(data.n_views)
+        problem = model._problem(data, scalings, active, weight, model.n_clusters, threads)
+        outcome = run_rounds(problem, np.array(labels, dtype=np.intp), lambda *_: None)
+    model._store(outcome, data, scalings, active)
+    return model, problem, outcome
+
+
+def blobs(rng, n=40, widths=(3, 5, 2), n_clusters=3, spread=1.0):
+    """Overlapping clusters in several views."""
+    truth = rng.integers(n_clusters, size=n)
+    return [rng.normal(size=(n_clusters, d))[truth] * 2 + rng.normal(size=(n, d)) * spread for d in widths], truth

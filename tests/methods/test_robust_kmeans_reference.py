@@ -1,0 +1,204 @@
+"""Ours against the paper written out literally, against hand-made numbers, and against scikit-learn."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+from sklearn.cluster import KMeans
+
+from manyview import RobustMultiviewKMeans
+from manyview.methods import _robust_kmeans_kernels as kernels
+from manyview.methods import _scaled_view_kernels as view_kernels
+from manyview.methods._robust_rounds import objective_and_weights
+
+from .rmkmc_reference import blobs, literal_rounds, start_from
+
+
+@pytest.mark.parametrize("rule", ["literal", "exact"])
+@pytest.mark.parametrize("gamma", [1.26, 5.0, 79.4])
+def test_equals_the_three_loop_version(rule, gamma, seed):
+    rng = np.random.default_rng(seed)
+    views, _ = blobs(rng)
+    labels = np.arange(40) % 3
+    model, problem, outcome = start_from(views, labels, gamma=gamma, assign=rule, max_iter=6, tol=0)
+    eps = problem.eps * problem.unit
+    n_rounds = len(outcome.objective)
+    expected, F, alpha, omega, objective = literal_rounds(views, labels, 3, gamma, rule, n_rounds, eps)
+    assert np.array_equal(outcome.labels, expected)
+    for v, name in enumerate(model.view_names_):
+        assert np.allclose(model.cluster_centers_[name], F[v], rtol=0, atol=1e-10)
+    assert np.allclose(model.alpha_, alpha, atol=1e-12)
+    assert np.allclose(model.view_weights_, omega / omega.sum(), atol=1e-12)
+    assert np.allclose(outcome.objective, objective, rtol=1e-12)
+
+
+def test_equal_weights_equal_the_three_loop_version(seed):
+    views, _ = blobs(np.random.default_rng(seed))
+    labels = np.arange(40) % 3
+    _, problem, outcome = start_from(views, labels, view_weights="equal", max_iter=5, tol=0)
+    expected, _, _, _, objective = literal_rounds(
+        views, labels, 3, 2.0, "literal", len(outcome.objective), problem.eps * problem.unit, learned=False
+    )
+    assert np.array_equal(outcome.labels, expected)
+    assert np.allclose(outcome.objective, objective, rtol=1e-12)
+
+
+def test_two_views_of_four_items_by_hand():
+    # F 0.5, 11 and 1, 5; residuals .5 .5 1 1 and 1 1 1 1; H 3, 4; a fixed point.
+    views = [np.array([[0.0], [1], [10], [12]]), np.array([[0.0], [2], [4], [6]])]
+    model, _, outcome = start_from(views, [0, 0, 1, 1], gamma=2.0)
+    assert outcome.labels.tolist() == [0, 0, 1, 1]
+    assert np.allclose(model.cluster_centers_["view0"].ravel(), [0.5, 11])
+    assert np.allclose(model.cluster_centers_["view1"].ravel(), [1, 5])
+    assert np.allclose(model.residuals_, [3, 4])
+    assert np.allclose(model.alpha_, [4 / 7, 3 / 7])
+    assert np.allclose(model.view_weights_, [0.64, 0.36])
+    assert outcome.objective[-1] == pytest.approx(np.log(12 / 7), abs=1e-9)
+    assert outcome.objective[-1] == pytest.approx(0.538997, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("gamma", "alpha", "omega"),
+    [
+        (1.258925, (0.752327, 0.247673), (0.801984, 0.198016)),
+        (10, (0.507990, 0.492010), (0.579238, 0.420762)),
+        (79.4328, (0.500917, 0.499083), (0.572327, 0.427673)),
+        (1e6, (0.5, 0.5), (4 / 7, 3 / 7)),
+        (1.0001, (1, 0), (1, 0)),
+    ],
+)
+def test_weights_of_residuals_three_and_four(gamma, alpha, omega):
+    log_phi, log_omega, log_alpha = objective_and_weights(np.array([3.0, 4.0]), np.ones(2), 4.0, gamma, None)
+    assert np.allclose(np.exp(log_alpha), alpha, atol=1e-6)
+    assert np.allclose(np.exp(log_omega - logsumexp(log_omega)), omega, atol=1e-6)
+    assert np.isfinite(log_phi)
+
+
+@pytest.mark.parametrize("share", [(1.0, 1.0, 1.0), (0.3, 1.0, 0.8)])
+def test_alpha_minimises_the_objective(share, seed):
+    rng = np.random.default_rng(seed)
+    H, gamma, share = np.array([3.0, 4.0, 0.5]), 3.0, np.array(share)
+    log_phi, _, log_alpha = objective_and_weights(H, share, 10.0, gamma, None)
+    best = np.exp(log_alpha)
+    best /= share @ best
+    assert (best**gamma @ H) == pytest.approx(np.exp(log_phi))  # the sum and the power mean agree
+    others = rng.dirichlet(np.ones(3), size=1000)
+    others /= (others @ share)[:, None]
+    assert (others**gamma @ H).min() >= np.exp(log_phi) * (1 - 1e-12)
+
+
+def test_one_view_walks_to_the_median_and_stays():
+    # One cluster of 0, 1, 5 from its mean: the steps land on the datum 1, where the residual is zero.
+    centroids, phi = [2, 16 / 11, 1.139043, 1.018980, 1.000434, 1.0000002], []
+    view = np.array([[0.0], [1], [5]])
+    for n_rounds, expected in enumerate(centroids, 1):
+        model, _, outcome = start_from([view], [0, 0, 0], max_iter=n_rounds, tol=0)
+        assert model.cluster_centers_["view0"][0, 0] == pytest.approx(expected, abs=2e-6)
+        phi = np.exp(outcome.objective)
+    assert np.allclose(phi, [6, 60 / 11, 5.139043, 5.018980, 5.000434, 5.0000002], atol=2e-6)
+    model, _, _ = start_from([view], [0, 0, 0], max_iter=200)
+    assert model.cluster_centers_["view0"][0, 0] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_literal_keeps_what_exact_moves():
+    # Residuals now (.1, 4), to the other cluster (1, 1): 2.05 < 5.125 stays, 2 < 4.1 moves.
+    cost, doubt = np.zeros((2, 1, 2)), np.zeros((2, 1))
+    now, other = np.array([0.1, 4.0]), np.array([1.0, 1.0])
+    for v in range(2):
+        products = np.zeros((1, 2))  # the item at the origin, centroids at its residuals
+        norms = np.array([now[v], other[v]])
+        kernels.add_literal_cost(products, norms, np.zeros(1), np.array([0.5 / now[v]]), 1e-15, cost[0], doubt[0])
+        kernels.add_exact_cost(products, norms, np.zeros(1), np.ones(1), 1e-15, cost[1], doubt[1])
+    assert np.allclose(cost[0], [[2.05, 5.125]])
+    assert np.allclose(cost[1], [[4.1, 2.0]])
+
+
+def test_an_exact_fixed_point_is_literal_too(seed):
+    views, _ = blobs(np.random.default_rng(seed), n=120)
+    _, problem, outcome = start_from(views, np.arange(120) % 3, assign="exact", max_iter=300)
+    F = outcome.centroids
+    weights = np.exp(outcome.log_weights)
+    squares = [((views[v][:, None] / problem.unit[v] - views[v].mean(0) / problem.unit[v] - F[v][None]) ** 2).sum(-1)
+               for v in range(3)]
+    here = np.arange(120)
+    D = [0.5 / np.sqrt(s[here, outcome.labels]) for s in squares]
+    literal_cost = sum(weights[v] * problem.unit[v] * D[v][:, None] * squares[v] for v in range(3))
+    assert np.array_equal(literal_cost.argmin(axis=1), outcome.labels)
+
+
+def test_one_view_with_squared_start_equals_scikit_learn_after_one_round(seed):
+    # Round 1 has D = 1 and equal weights: an ordinary k-means step.
+    views, _ = blobs(np.random.default_rng(seed), n=200, widths=(4,))
+    labels = np.arange(200) % 3
+    _, _, outcome = start_from(views, labels, max_iter=1)
+    centres = np.array([views[0][labels == k].mean(axis=0) for k in range(3)])
+    kmeans = KMeans(3, init=centres, n_init=1, max_iter=1).fit(views[0])
+    assert np.array_equal(outcome.labels, ((views[0][:, None] - centres) ** 2).sum(-1).argmin(1))
+    sums = [views[0][outcome.labels == k].mean(axis=0) for k in range(3)]
+    assert np.allclose(kmeans.cluster_centers_, sums)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kernels_equal_their_numpy_twins(dtype, seed):
+    rng = np.random.default_rng(seed)
+    X, F = rng.normal(size=(30, 7)).astype(dtype), rng.normal(size=(4, 7))
+    shift, scale = rng.normal(size=7).astype(dtype), rng.random(7).astype(dtype)
+    present, labels = rng.random(30) < 0.8, rng.integers(-1, 4, size=30)
+    weight = rng.random(30)
+    T = (X - shift) * scale
+    held = present & (labels >= 0)
+    close = {"rtol": 1e-5 if dtype is np.float32 else 1e-12}
+    for part in (X, _read_only(X)):
+        out = np.empty(30)
+        view_kernels.row_norms(part, present, shift, scale, out)
+        assert np.allclose(out, np.where(present, np.linalg.norm(T, axis=1), 0), **close)
+        view_kernels.pair_squared_distances(part, present, shift, scale, np.arange(30), labels, F, out)
+        assert np.allclose(out, np.where(held, ((T - F[labels]) ** 2).sum(1), 0), **close)
+        lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7)), np.zeros(4)
+        total = view_kernels.residuals_and_sums(
+            part, present, shift, scale, labels, weight, F, 0.1, np.empty(7, dtype=dtype), lengths, sums, mass
+        )
+        e = np.sqrt(((T - F[labels]) ** 2).sum(1) + 0.01)
+        assert np.allclose(lengths, np.where(held, e, np.inf), **close)
+        assert total == pytest.approx((weight * e)[held].sum(), rel=1e-5)
+        one_hot = (labels[:, None] == np.arange(4)) * (held * weight * 0.5 / e)[:, None]
+        assert np.allclose(sums, one_hot.T @ T, rtol=1e-4, atol=1e-6) and np.allclose(mass, one_hot.sum(0), **close)
+        sums, mass = np.zeros((4, 7)), np.zeros(4)
+        view_kernels.add_rows(part, present, shift, scale, labels, weight, sums, mass)
+        one_hot = (labels[:, None] == np.arange(4)) * (held * weight)[:, None]
+        assert np.allclose(sums, one_hot.T @ T, rtol=1e-4, atol=1e-6) and np.allclose(mass, one_hot.sum(0))
+        pairs = np.empty((30, 3))
+        view_kernels.item_squared_distances(part, np.arange(30), shift, scale, T[:3], pairs)
+        assert np.allclose(pairs, ((T[:, None] - T[None, :3]) ** 2).sum(-1), rtol=1e-4, atol=1e-6)
+        low, high, column = np.full(7, np.inf), np.full(7, -np.inf), np.zeros(7)
+        view_kernels.column_range(part, present, weight, low, high, column)
+        assert np.array_equal(low, X[present].min(0)) and np.array_equal(high, X[present].max(0))
+        assert np.allclose(column, weight[present] @ X[present], **close)
+
+
+def _read_only(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def test_choice_leaves_open_only_what_rounding_allows():
+    cost = np.array([[1.0, 2.0, 3.0], [5.0, 4.0, 4.05], [7.0, 7.0, 9.0]])
+    labels, rows, which = np.empty(3, dtype=np.intp), np.empty(9, dtype=np.intp), np.empty(9, dtype=np.intp)
+    undecided = kernels.choose(cost, np.array([0.5, 0.1, 0.0]), labels, rows, which)
+    assert labels.tolist() == [0, 1, 0]
+    assert list(zip(rows[:undecided], which[:undecided], strict=True)) == [(1, 1), (1, 2), (2, 0), (2, 1)]
+    kernels.settle(rows[:undecided], which[:undecided], np.array([4.06, 4.05, 7.0, 7.0]), labels)
+    assert labels.tolist() == [0, 2, 0]  # the truly cheaper one, and the lowest on a tie
+
+
+def test_quality_on_the_numerals_is_what_the_paper_promises():
+    from manyview.datasets import load_handwritten
+    from manyview.metrics import clustering_accuracy, normalized_mutual_info
+
+    X, y = load_handwritten(return_X_y=True)
+    runs = [
+        RobustMultiviewKMeans(10, init="partition", n_init=1, random_state=seed).fit(X).labels_ for seed in range(20)
+    ]
+    assert np.mean([clustering_accuracy(y, labels) for labels in runs]) >= 0.76
+    assert np.mean([normalized_mutual_info(y, labels) for labels in runs]) >= 0.83
+    assert clustering_accuracy(y, RobustMultiviewKMeans(10, random_state=0).fit(X).labels_) >= 0.90

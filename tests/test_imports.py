@@ -1,0 +1,87 @@
+"""Who may import whom, and how light ``import manyview`` stays."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import manyview
+
+SOURCE = Path(manyview.__file__).parent
+GROUND = {"errors", "arrays", "blocks", "kernel", "persist", "_version"}
+# What each room may import besides the ground and itself. `features` and `methods` do not know the disk.
+MAY_IMPORT = {
+    **{name: set() for name in GROUND},
+    "data": set(),
+    "datasets": {"data"},
+    "features": {"data"},
+    "methods": {"data", "features"},
+    "metrics": {"data"},
+    "testing": {"data"},
+}
+HEAVY = ("sklearn", "scipy", "numba", "pandas", "PIL")
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports(path: Path):
+    """Rooms of manyview that a file imports, with the line."""
+    package = ("manyview", *path.relative_to(SOURCE).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            full = (*base, *(node.module.split(".") if node.module else ()))
+            names = [(*full, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [tuple(alias.name.split(".")) for alias in node.names]
+        for name in names:
+            if name[0] == "manyview" and len(name) > 1:
+                yield name[1], node.lineno
+
+
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path.name != "__init__.py" or path.parent != SOURCE)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_rooms_import_only_what_lies_below(path):
+    here = room(path)
+    allowed = GROUND | {here} | MAY_IMPORT[here]
+    for name, line in imports(path):
+        assert name in allowed, f"{here} imports {name} at line {line}"
+
+
+def test_features_serve_methods_through_one_door():
+    for path in (SOURCE / "methods").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("features"):
+                assert node.module == "features.keypoints", f"{path.name} imports {node.module}"
+
+
+def loaded_after(code: str) -> set[str]:
+    shown = subprocess.run(
+        [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return {name.split(".")[0] for name in shown.stdout.split()}
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    loaded = loaded_after("import manyview; manyview.errors; dir(manyview)")
+    assert not loaded.intersection((*HEAVY, "numpy"))
+
+
+def test_views_and_metrics_load_without_scikit_learn():
+    loaded = loaded_after("from manyview import Views, metrics\nimport numpy\nViews(numpy.eye(3))[:2]")
+    assert not loaded.intersection(HEAVY)
+
+
+def test_every_public_name_exists_and_the_rest_does_not():
+    for name in manyview.__all__:
+        assert getattr(manyview, name) is not None
+        assert name in dir(manyview)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = manyview.nothing
