@@ -42,7 +42,20 @@ def test_only_json_and_npy_are_written(folder):
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, 3, 2.5, np.inf, -np.inf, "größe", [1, [2, "x"]], (1, (2,)), {"a": {1: 2}}, np.int64(4), np.float32(0.5)],
+    [
+        None,
+        True,
+        3,
+        2.5,
+        np.inf,
+        -np.inf,
+        "größe",
+        [1, [2, "x"]],
+        (1, (2,)),
+        {"a": {1: 2}},
+        np.int64(4),
+        np.float32(0.5),
+    ],
 )
 def test_plain_values_come_back_as_they_were(value, model, tmp_path):
     model.extra_ = value

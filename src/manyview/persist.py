@@ -2,7 +2,8 @@
 
 ``manifest.json`` holds the class name, the parameters and the fitted attributes (those whose names end with
 an underscore); arrays stand beside it as ``.npy``. Replacing the manifest is the one step that counts, so a
-folder holds the old model or the new one, never a mixture. Reading trusts nothing: classes come from manyview's own list, arrays are checked against the size of their file first.
+folder holds the old model or the new one, never a mixture. Reading trusts nothing: classes come from manyview's
+own list, arrays are checked against the size of their file first.
 """
 
 from __future__ import annotations
@@ -241,7 +242,7 @@ def _read_array(folder: Path, name: str) -> NDArray[Any]:
             held = path.stat().st_size - file.tell()
             if dtype.hasobject or n_values * dtype.itemsize != held:
                 raise StoreError(
-                    f"{path} promises {n_values} values of {dtype} but holds {held} bytes of data. Save the model again."
+                    f"{path} promises {n_values} values of {dtype} but holds {held} bytes. Save the model again."
                 )
             values = np.fromfile(file, dtype=dtype, count=n_values)
     except (OSError, ValueError) as error:

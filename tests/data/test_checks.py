@@ -32,7 +32,12 @@ def test_choices_are_listed():
 
 @pytest.mark.parametrize(
     ("weight", "words"),
-    [([1, 2], "one number per item"), ([1, -1, 1], "item 1"), ([1, np.nan, 1], "item 1"), ([0, 0, 0], "zero for every")],
+    [
+        ([1, 2], "one number per item"),
+        ([1, -1, 1], "item 1"),
+        ([1, np.nan, 1], "item 1"),
+        ([0, 0, 0], "zero for every"),
+    ],
 )
 def test_bad_weights(weight, words):
     with pytest.raises(ParameterError, match=words):

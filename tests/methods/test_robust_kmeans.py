@@ -268,7 +268,10 @@ class TestHazards:
         rng = np.random.default_rng(0)
         truth = np.arange(300) % 5
         centres = rng.normal(size=(5, 40)) * 1e-2 + 100
-        views = [centres[truth] + rng.normal(size=(300, 40)) * 1e-5, np.eye(5)[truth] + 1e-6 * rng.normal(size=(300, 5))]
+        views = [
+            centres[truth] + rng.normal(size=(300, 40)) * 1e-5,
+            np.eye(5)[truth] + 1e-6 * rng.normal(size=(300, 5)),
+        ]
         double = fit(views, 5, view_scale=scale, assign=rule)
         single = fit([X.astype(np.float32) for X in views], 5, view_scale=scale, assign=rule)
         assert np.array_equal(single.labels_, double.labels_)
@@ -321,7 +324,7 @@ class TestHazards:
         bad[4, 2] = value
         with pytest.raises(ViewError, match="view 'looks' contains .* row 4, column 2"):
             fit({"tags": np.eye(6), "looks": bad}, 2)
-        model = fit({"tags": np.eye(6), "looks": np.nan_to_num(bad)}, 2)
+        model = fit({"tags": np.eye(6), "looks": np.nan_to_num(bad, posinf=0)}, 2)
         with pytest.raises(ViewError, match="view 'looks' contains .* row 4, column 2"):
             model.predict({"looks": bad})
 
@@ -354,7 +357,10 @@ class TestWeights:
     def test_given_numbers_act(self):
         rng = np.random.default_rng(0)
         first, second = np.arange(60) % 2, np.arange(60) // 30
-        views = {"a": first[:, None] + rng.normal(size=(60, 1)) * 0.01, "b": second[:, None] + rng.normal(size=(60, 1)) * 0.01}
+        views = {
+            "a": first[:, None] + rng.normal(size=(60, 1)) * 0.01,
+            "b": second[:, None] + rng.normal(size=(60, 1)) * 0.01,
+        }
         for weights, truth in (({"a": 100, "b": 1}, first), ([1, 100], second), ([0, 1], second)):
             model = fit(views, 2, view_weights=weights, assign="exact", n_init=10)
             assert len(set(zip(model.labels_.tolist(), truth.tolist(), strict=True))) == 2
@@ -438,7 +444,10 @@ class TestInsideScikitLearn:
         ).fit(X)
         assert search.best_params_ == {"n_clusters": 3}
         pipe = Pipeline(
-            [("views", FunctionTransformer(lambda X: X[["looks", "tags"]])), ("cluster", RobustMultiviewKMeans(3, n_init=2))]
+            [
+                ("views", FunctionTransformer(lambda X: X[["looks", "tags"]])),
+                ("cluster", RobustMultiviewKMeans(3, n_init=2)),
+            ]
         )
         assert len(set(zip(pipe.fit_predict(X).tolist(), truth.tolist(), strict=True))) == 3
 

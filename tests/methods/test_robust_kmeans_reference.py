@@ -117,8 +117,7 @@ def test_an_exact_fixed_point_is_literal_too(seed):
     _, problem, outcome = start_from(views, np.arange(120) % 3, assign="exact", max_iter=300)
     F = outcome.centroids
     weights = np.exp(outcome.log_weights)
-    squares = [((views[v][:, None] / problem.unit[v] - views[v].mean(0) / problem.unit[v] - F[v][None]) ** 2).sum(-1)
-               for v in range(3)]
+    squares = [((views[v][:, None] - F[v][None]) ** 2).sum(-1) / problem.unit[v] ** 2 for v in range(3)]
     here = np.arange(120)
     D = [0.5 / np.sqrt(s[here, outcome.labels]) for s in squares]
     literal_cost = sum(weights[v] * problem.unit[v] * D[v][:, None] * squares[v] for v in range(3))
@@ -140,39 +139,70 @@ def test_one_view_with_squared_start_equals_scikit_learn_after_one_round(seed):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_kernels_equal_their_numpy_twins(dtype, seed):
     rng = np.random.default_rng(seed)
-    X, F = rng.normal(size=(30, 7)).astype(dtype), rng.normal(size=(4, 7))
-    shift, scale = rng.normal(size=7).astype(dtype), rng.random(7).astype(dtype)
+    X, F = rng.normal(size=(30, 7)).astype(dtype), rng.normal(size=(4, 7)).astype(dtype)
+    scale = rng.random(7).astype(dtype)
     present, labels = rng.random(30) < 0.8, rng.integers(-1, 4, size=30)
     weight = rng.random(30)
-    T = (X - shift) * scale
     held = present & (labels >= 0)
-    close = {"rtol": 1e-5 if dtype is np.float32 else 1e-12}
+    close = {"rtol": 1e-4, "atol": 1e-6} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+    squares = (((X - F[labels]) * scale) ** 2).sum(1)
     for part in (X, _read_only(X)):
         out = np.empty(30)
-        view_kernels.row_norms(part, present, shift, scale, out)
-        assert np.allclose(out, np.where(present, np.linalg.norm(T, axis=1), 0), **close)
-        view_kernels.pair_squared_distances(part, present, shift, scale, np.arange(30), labels, F, out)
-        assert np.allclose(out, np.where(held, ((T - F[labels]) ** 2).sum(1), 0), **close)
+        view_kernels.row_norms(part, present, scale, out)
+        assert np.allclose(out, np.where(present, np.linalg.norm(X * scale, axis=1), 0), **close)
+        view_kernels.pair_squared_distances(part, present, scale, np.arange(30), labels, F, out)
+        assert np.allclose(out, np.where(held, squares, 0), **close)
         lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7)), np.zeros(4)
         total = view_kernels.residuals_and_sums(
-            part, present, shift, scale, labels, weight, F, 0.1, np.empty(7, dtype=dtype), lengths, sums, mass
+            part, present, scale, labels, weight, F, 0.1, np.empty(7, dtype=dtype), lengths, sums, mass
         )
-        e = np.sqrt(((T - F[labels]) ** 2).sum(1) + 0.01)
+        e = np.sqrt(squares + 0.01)
         assert np.allclose(lengths, np.where(held, e, np.inf), **close)
         assert total == pytest.approx((weight * e)[held].sum(), rel=1e-5)
         one_hot = (labels[:, None] == np.arange(4)) * (held * weight * 0.5 / e)[:, None]
-        assert np.allclose(sums, one_hot.T @ T, rtol=1e-4, atol=1e-6) and np.allclose(mass, one_hot.sum(0), **close)
+        assert np.allclose(sums, one_hot.T @ (X - F[labels]), **close) and np.allclose(mass, one_hot.sum(0), **close)
         sums, mass = np.zeros((4, 7)), np.zeros(4)
-        view_kernels.add_rows(part, present, shift, scale, labels, weight, sums, mass)
+        view_kernels.add_differences(part, present, labels, weight, F, sums, mass)
         one_hot = (labels[:, None] == np.arange(4)) * (held * weight)[:, None]
-        assert np.allclose(sums, one_hot.T @ T, rtol=1e-4, atol=1e-6) and np.allclose(mass, one_hot.sum(0))
+        assert np.allclose(sums, one_hot.T @ (X - F[labels]), **close) and np.allclose(mass, one_hot.sum(0))
         pairs = np.empty((30, 3))
-        view_kernels.item_squared_distances(part, np.arange(30), shift, scale, T[:3], pairs)
-        assert np.allclose(pairs, ((T[:, None] - T[None, :3]) ** 2).sum(-1), rtol=1e-4, atol=1e-6)
+        view_kernels.item_squared_distances(part, np.arange(30), scale, X[:3], pairs)
+        assert np.allclose(pairs, (((X[:, None] - X[None, :3]) * scale) ** 2).sum(-1), **close)
         low, high, column = np.full(7, np.inf), np.full(7, -np.inf), np.zeros(7)
         view_kernels.column_range(part, present, weight, low, high, column)
         assert np.array_equal(low, X[present].min(0)) and np.array_equal(high, X[present].max(0))
         assert np.allclose(column, weight[present] @ X[present], **close)
+
+
+def test_sparse_kernels_equal_their_numpy_twins(seed):
+    from scipy.sparse import random_array
+
+    rng = np.random.default_rng(seed)
+    X = random_array((30, 12), density=0.3, format="csr", rng=rng)
+    csr, dense = (X.data, X.indices, X.indptr), X.toarray()
+    F, scale, weight = rng.normal(size=(4, 12)), rng.random(12), rng.random(30)
+    F[0] = dense[0]  # where the expanded square cancels
+    present, labels = rng.random(30) < 0.8, rng.integers(-1, 4, size=30)
+    present[0], labels[0] = True, 0
+    held = present & (labels >= 0)
+    out = np.empty(30)
+    view_kernels.csr_row_norms(*csr, scale, out)
+    assert np.allclose(out, np.linalg.norm(dense * scale, axis=1))
+    squares = ((F * scale) ** 2).sum(axis=1)
+    view_kernels.csr_pair_squared_distances(*csr, present, np.arange(30), labels, scale, F, squares, out)
+    assert np.allclose(out, np.where(held, (((dense - F[labels]) * scale) ** 2).sum(1), 0)) and out[0] == 0.0
+    sums, mass = np.zeros((4, 12)), np.zeros(4)
+    view_kernels.csr_add_rows(*csr, 0, present, labels, weight, sums, mass)
+    one_hot = (labels[:, None] == np.arange(4)) * (held * weight)[:, None]
+    assert np.allclose(sums, one_hot.T @ dense) and np.allclose(mass, one_hot.sum(0))
+    low, high, total = np.full(12, np.inf), np.full(12, -np.inf), np.zeros(12)
+    stored = np.zeros(12, dtype=np.int64)
+    view_kernels.csr_column_range(*csr, 0, present, weight, low, high, total, stored)
+    kept = np.where((dense != 0) & present[:, None], dense, np.nan)
+    has = ~np.isnan(kept).all(axis=0)
+    assert np.array_equal(low[has], np.nanmin(kept[:, has], axis=0))
+    assert np.array_equal(high[has], np.nanmax(kept[:, has], axis=0))
+    assert np.allclose(total, (weight * present) @ dense) and np.array_equal(stored, (~np.isnan(kept)).sum(0))
 
 
 def _read_only(X):

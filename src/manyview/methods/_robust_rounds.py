@@ -61,7 +61,7 @@ class _Partial:
 
     labels: Ints
     residuals: NDArray[np.floating]  # (n_views, n), smoothed, infinite where an item lacks the view
-    sums: list[Floats]  # per view (K, d_v), of D x
+    sums: list[Floats]  # per view (K, d_v), of D (x - f)
     mass: list[Floats]  # per view (K,), of D
     residual_sums: Floats  # per view, of e
 
@@ -143,8 +143,7 @@ def _round_block(
     views, K = problem.views, problem.n_clusters
     labels = np.empty(rows.stop - rows.start, dtype=np.intp)
     fresh = np.empty((len(views), labels.size), dtype=residuals.dtype)
-    sums = [np.zeros((K, view.n_features)) for view in views]
-    mass = [np.zeros(K) for _ in views]
+    sums, mass = _room(problem)
     residual_sums = np.zeros(len(views))
     for part, here in _tiles(views, rows, K):
         if problem.rule == "literal":
@@ -160,13 +159,19 @@ def _round_block(
     return _Partial(labels, fresh, sums, mass, residual_sums)
 
 
-def _sum_block(problem: Problem, rows: slice, labels: Ints) -> _Partial:
+def _room(problem: Problem) -> tuple[list[Floats], list[Floats]]:
+    """Sums and masses of one block, empty."""
+    K = problem.n_clusters
+    return [np.zeros((K, view.n_features)) for view in problem.views], [np.zeros(K) for _ in problem.views]
+
+
+def _sum_block(problem: Problem, rows: slice, labels: Ints, centroids: Sequence[Centroids]) -> _Partial:
     """Sums of the items of a block under given labels, every D = 1."""
-    sums = [np.zeros((problem.n_clusters, view.n_features)) for view in problem.views]
-    mass = [np.zeros(problem.n_clusters) for _ in problem.views]
-    for v, view in enumerate(problem.views):
-        view.add_rows(rows, labels[rows], problem.item_weight[rows], sums[v], mass[v])
-    return _Partial(labels[rows], np.empty((len(problem.views), 0)), sums, mass, np.zeros(len(problem.views)))
+    views = problem.views
+    sums, mass = _room(problem)
+    for v, view in enumerate(views):
+        view.add_differences(rows, labels[rows], problem.item_weight[rows], centroids[v], sums[v], mass[v])
+    return _Partial(labels[rows], np.empty((len(views), 0)), sums, mass, np.zeros(len(views)))
 
 
 def _gather(problem: Problem, function: Callable[[slice], _Partial]) -> _Partial:
@@ -217,15 +222,16 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
     residuals = np.array([np.where(view.present, 0.5 / u, np.inf) for view, u in zip(views, problem.unit, strict=True)])
     residuals = residuals.astype(dtype)
     log_omega = np.zeros(n_views) if problem.fixed_weights is None else _log(problem.fixed_weights)
-    F = [np.zeros((problem.n_clusters, view.n_features)) for view in views]
-    total = _gather(problem, lambda rows: _sum_block(problem, rows, labels))
+    centroids = [view.centroids(np.zeros((problem.n_clusters, view.n_features))) for view in views]
+    total = _gather(problem, lambda rows: _sum_block(problem, rows, labels, centroids))
     total.labels = labels.copy()
-    n_reseeded = _reseed(problem, total, np.ones(labels.size), residuals)
+    n_reseeded = _reseed(problem, total, np.ones(labels.size), residuals, centroids)
     labels, objective = total.labels, []
     log_alpha = residual_sums = np.zeros(n_views)
     for n_round in range(1, problem.max_iter + 1):
-        F = [_divide(total.sums[v], total.mass[v], F[v]) for v in range(n_views)]
-        centroids = [view.centroids(values) for view, values in zip(views, F, strict=True)]
+        centroids = [
+            view.centroids(_moved(view, centroids[v], total.sums[v], total.mass[v])) for v, view in enumerate(views)
+        ]
         weights = _shifted_exp(log_omega + np.log(problem.unit))
         total = _gather(
             problem,
@@ -251,9 +257,10 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
             cost = np.zeros(labels.size)
             for v, view in enumerate(views):
                 cost += np.where(view.present, weights[v] * np.maximum(residuals[v] - 2 * problem.eps[v], 0), 0)
-            n_reseeded += _reseed(problem, total, cost, residuals)
+            n_reseeded += _reseed(problem, total, cost, residuals, centroids)
         labels = total.labels
-    return Outcome(total.labels, F, log_omega, log_alpha, residual_sums, objective, n_reseeded)
+    points = [view.given(centroids[v]) for v, view in enumerate(views)]
+    return Outcome(total.labels, points, log_omega, log_alpha, residual_sums, objective, n_reseeded)
 
 
 def _log(values: Floats) -> Floats:
@@ -265,13 +272,20 @@ def _shifted_exp(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - logs.max()))
 
 
-def _divide(sums: Floats, mass: Floats, previous: Floats) -> Floats:
-    """Weighted means; a cluster none of whose items has the view keeps its centroid."""
+def _moved(view: ScaledView, centroids: Centroids, sums: Floats, mass: Floats) -> Floats:
+    """Centroids after a round; one none of whose items has the view stays where it is."""
     held = mass > 0
-    return np.where(held[:, None], sums / np.where(held, mass, 1.0)[:, None], previous)
+    step = sums / np.where(held, mass, 1.0)[:, None]
+    return view.given(centroids) + np.where(held[:, None], step, 0.0)
 
 
-def _reseed(problem: Problem, total: _Partial, cost: Floats, residuals: NDArray[np.floating]) -> int:
+def _reseed(
+    problem: Problem,
+    total: _Partial,
+    cost: Floats,
+    residuals: NDArray[np.floating],
+    centroids: Sequence[Centroids],
+) -> int:
     """Give each empty cluster the costliest item of a cluster that can spare it; returns how many were given.
 
     Items at no cost stay where they are: with fewer distinct items than clusters, some clusters remain empty.
@@ -288,18 +302,25 @@ def _reseed(problem: Problem, total: _Partial, cost: Floats, residuals: NDArray[
         item = next((i for i in order if sizes[total.labels[i]] > 1), None)
         if item is None:
             break
-        _move(problem, total, int(item), int(k), residuals[:, item])
+        _move(problem, total, int(item), int(k), residuals[:, item], centroids)
         sizes[total.labels[item]] -= 1
         total.labels[item] = k
         given += 1
     return given
 
 
-def _move(problem: Problem, total: _Partial, item: int, to: int, residual: NDArray[np.floating]) -> None:
+def _move(
+    problem: Problem,
+    total: _Partial,
+    item: int,
+    to: int,
+    residual: NDArray[np.floating],
+    centroids: Sequence[Centroids],
+) -> None:
     """Take an item's share out of the sums of its cluster and make it the whole of another."""
     first_round = total.residuals.size == 0
+    row = slice(item, item + 1)
     for v, view in enumerate(problem.views):
-        row = slice(item, item + 1)
         D = np.array([problem.item_weight[item] * (1.0 if first_round else 0.5 / float(residual[v]))])
-        view.add_rows(row, total.labels[[item]], -D, total.sums[v], total.mass[v])
-        view.add_rows(row, np.array([to], dtype=np.intp), D, total.sums[v], total.mass[v])
+        view.add_differences(row, total.labels[[item]], -D, centroids[v], total.sums[v], total.mass[v])
+        view.add_differences(row, np.array([to], dtype=np.intp), D, centroids[v], total.sums[v], total.mass[v])

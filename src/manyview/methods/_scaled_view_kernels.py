@@ -1,8 +1,8 @@
 """Loops over the rows of one scaled view, dense or CSR.
 
-A scaled row is ``(x - shift) * scale`` per feature. Distances are taken as differences, never by expanding
-the square: close to a centroid the expansion cancels. Rows an item lacks are skipped (``present``).
-Sums are float64 whatever the data are.
+Rows and centroids are in the units of the data; ``scale`` multiplies each feature inside a distance. Distances are
+taken as differences, never by expanding the square: close to a centroid the expansion cancels. Rows an item lacks are
+skipped (``present``). Sums of squares are float64 whatever the data are.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from ..kernel import kernel
 
 
 @kernel
-def row_norms(X, present, shift, scale, out):
+def row_norms(X, present, scale, out):
     """Length of each scaled row; 0 where missing.
 
-    IN  X: (n, d), shift, scale: (d,) all of one float type; present: bool (n,)
+    IN  X: (n, d), scale: (d,) of one float type; present: bool (n,)
     OUT out: float64 (n,)
     """
     for i in range(X.shape[0]):
@@ -22,16 +22,16 @@ def row_norms(X, present, shift, scale, out):
         if present[i]:
             x = X[i]
             for j in range(x.shape[0]):
-                value = (x[j] - shift[j]) * scale[j]
+                value = x[j] * scale[j]
                 total += value * value
         out[i] = np.sqrt(total)
 
 
 @kernel
-def pair_squared_distances(X, present, shift, scale, rows, centroids, F, out):
-    """Squared distances of chosen pairs: scaled row ``rows[p]`` to centroid ``centroids[p]``.
+def pair_squared_distances(X, present, scale, rows, centroids, F, out):
+    """Squared distances of chosen pairs: row ``rows[p]`` to centroid ``centroids[p]``.
 
-    IN  X, present, shift, scale: as in ``row_norms``; rows, centroids: intp (m,); F: float64 (K, d)
+    IN  X, present, scale: as in ``row_norms``; rows, centroids: intp (m,); F: (K, d) of the type of X
     OUT out: float64 (m,); 0 where the row is missing or the centroid's number is below 0
     """
     for p in range(rows.shape[0]):
@@ -40,18 +40,21 @@ def pair_squared_distances(X, present, shift, scale, rows, centroids, F, out):
             x = X[rows[p]]
             f = F[centroids[p]]
             for j in range(x.shape[0]):
-                difference = (x[j] - shift[j]) * scale[j] - f[j]
+                difference = (x[j] - f[j]) * scale[j]
                 total += difference * difference
         out[p] = total
 
 
 @kernel
-def residuals_and_sums(X, present, shift, scale, labels, item_weight, F, eps, row, lengths, sums, mass):
-    """Smoothed distance e of each row to its centroid, and the rows added up with weight 1 / (2 e).
+def residuals_and_sums(X, present, scale, labels, item_weight, F, eps, row, lengths, sums, mass):
+    """Smoothed distance e of each row to its centroid, and the differences added up with weight 1 / (2 e).
 
-    IN  X, present, shift, scale: as in ``row_norms``; labels: intp (n,), below 0 for none;
-        item_weight: float64 (n,); F: float64 (K, d); eps: float64
-    OUT row: (d,) of the type of X, room for one row; lengths: float (n,), infinite where missing;
+    Adding differences instead of rows keeps the digits that matter: the next centroid is the last one plus
+    sums / mass.
+
+    IN  X, present, scale: as in ``row_norms``; labels: intp (n,), below 0 for none; item_weight: (n,);
+        F: (K, d) of the type of X; eps: float64
+    OUT row: (d,) of the type of X, room for one difference; lengths: float (n,), infinite where missing;
         sums: float64 (K, d) and mass: float64 (K,), both added to
     Returns the weighted sum of the lengths.
     """
@@ -63,9 +66,9 @@ def residuals_and_sums(X, present, shift, scale, labels, item_weight, F, eps, ro
             f = F[k]
             square = eps * eps
             for j in range(x.shape[0]):
-                value = (x[j] - shift[j]) * scale[j]
-                row[j] = value
-                difference = value - f[j]
+                difference = x[j] - f[j]
+                row[j] = difference
+                difference *= scale[j]
                 square += difference * difference
             length = np.sqrt(square)
             w = 0.5 * item_weight[i] / length
@@ -81,10 +84,10 @@ def residuals_and_sums(X, present, shift, scale, labels, item_weight, F, eps, ro
 
 
 @kernel
-def add_rows(X, present, shift, scale, labels, weight, sums, mass):
-    """Add each scaled row, times its weight, to the sum of its cluster.
+def add_differences(X, present, labels, weight, F, sums, mass):
+    """Add each row's difference from its centroid, times its weight, to the sum of its cluster.
 
-    IN  X, present, shift, scale: as in ``row_norms``; labels: intp (n,); weight: float64 (n,)
+    IN  X: (n, d) float; present: bool (n,); labels: intp (n,); weight: float64 (n,); F: (K, d) float
     OUT sums: float64 (K, d); mass: float64 (K,), both added to
     """
     for i in range(X.shape[0]):
@@ -92,17 +95,18 @@ def add_rows(X, present, shift, scale, labels, weight, sums, mass):
         if present[i] and k >= 0:
             w = weight[i]
             x = X[i]
+            f = F[k]
             s = sums[k]
             for j in range(x.shape[0]):
-                s[j] += w * ((x[j] - shift[j]) * scale[j])
+                s[j] += w * (x[j] - f[j])
             mass[k] += w
 
 
 @kernel
-def item_squared_distances(X, rows, shift, scale, targets, out):
-    """Squared distances of chosen raw rows to a few scaled points; rows are read in place.
+def item_squared_distances(X, rows, scale, targets, out):
+    """Squared distances of chosen rows to a few points; rows are read in place.
 
-    IN  X: (n, d), shift, scale: (d,) of one float type; rows: intp (m,); targets: (c, d) of that type
+    IN  X: (n, d), scale: (d,) of one float type; rows: intp (m,); targets: (c, d) of that type
     OUT out: float64 (m, c)
     """
     for p in range(rows.shape[0]):
@@ -112,7 +116,7 @@ def item_squared_distances(X, rows, shift, scale, targets, out):
             target = targets[c]
             total = 0.0
             for j in range(x.shape[0]):
-                difference = (x[j] - shift[j]) * scale[j] - target[j]
+                difference = (x[j] - target[j]) * scale[j]
                 total += difference * difference
             o[c] = total
 
@@ -132,7 +136,7 @@ def csr_row_norms(data, indices, indptr, scale, out):
 def csr_pair_squared_distances(data, indices, indptr, present, rows, centroids, scale, F, F_squares, out):
     """As ``pair_squared_distances``, one pass over the non-zeros of a row; over all columns near zero.
 
-    F_squares: float64 (K,), squared lengths of the centroids
+    F_squares: float64 (K,), squared lengths of the scaled centroids
     """
     for p in range(rows.shape[0]):
         k = centroids[p]
@@ -143,14 +147,14 @@ def csr_pair_squared_distances(data, indices, indptr, present, rows, centroids, 
 
 
 @kernel
-def _csr_squared_distance(x, index, scale, f, f_norm):
-    total = f_norm
-    size = f_norm
+def _csr_squared_distance(x, index, scale, f, f_square):
+    total = f_square
+    size = f_square
     for q in range(x.shape[0]):
         j = index[q]
-        value = x[q] * scale[j]
-        total += value * (value - 2.0 * f[j])
-        size += value * value
+        square = x[q] * scale[j] * scale[j]
+        total += square * (x[q] - 2.0 * f[j])
+        size += square * x[q]
     if total > 1e-7 * size:
         return total
     # The terms cancelled: take the difference column by column.
@@ -159,24 +163,23 @@ def _csr_squared_distance(x, index, scale, f, f_norm):
     for j in range(f.shape[0]):
         value = 0.0
         if q < x.shape[0] and index[q] == j:
-            value = x[q] * scale[j]
+            value = np.float64(x[q])
             q += 1
-        difference = value - f[j]
+        difference = (value - f[j]) * scale[j]
         total += difference * difference
     return total
 
 
 @kernel
-def csr_add_rows(data, indices, indptr, start, present, labels, weight, scale, sums, mass):
-    """Add CSR rows ``start, start + 1, ...``, scaled and weighted, to the sums of their clusters."""
+def csr_add_rows(data, indices, indptr, start, present, labels, weight, sums, mass):
+    """Add CSR rows ``start, start + 1, ...``, each times its weight, to the sums of their clusters."""
     for i in range(labels.shape[0]):
         k = labels[i]
         if present[i] and k >= 0:
             w = weight[i]
             s = sums[k]
             for q in range(indptr[start + i], indptr[start + i + 1]):
-                j = indices[q]
-                s[j] += w * data[q] * scale[j]
+                s[indices[q]] += w * data[q]
             mass[k] += w
 
 

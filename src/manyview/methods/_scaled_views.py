@@ -1,8 +1,8 @@
 """Views as the k-means family sees them: scaled on the fly, a tile of rows at a time.
 
-A scaled view is ``(x - shift) * scale`` per feature. The shift only keeps numbers small: distances between rows
-and their weighted means do not depend on it. Nothing larger than a tile is ever made from the input, so a
-memory-mapped view stays on disk. ``DenseView`` and ``SparseView`` answer the same few questions.
+A scaled view multiplies each feature by a factor inside every distance; rows and centroids themselves stay in the
+units of the data. Nothing larger than a tile is ever made from the input, so a memory-mapped view stays on disk.
+``DenseView`` and ``SparseView`` answer the same few questions.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ def tile_rows(bytes_per_row: float) -> int:
 class Centroids:
     """One view's centroids, ready for a pass over the rows.
 
-    ``exact`` (K, d) is in scaled units, for differences. ``folded`` (d, K) has the scaling multiplied in, so that
-    BLAS can work on rows as they lie in memory, and ``norms`` are the lengths that go with it.
+    ``points`` (K, d) are in the units and the type of the rows. ``folded`` (d, K) has the squared scaling multiplied
+    in, so that BLAS can work on rows as they lie in memory, and ``norms`` are the lengths of the scaled points.
     """
 
-    exact: Floats
+    points: NDArray[Any]
     folded: NDArray[Any]
     norms: Floats
 
@@ -62,22 +62,25 @@ class Centroids:
 class DenseView:
     """A dense view with its scaling.
 
-    BLAS sees the raw rows. Where their mean is large against their spread (``centre``) it would lose too many
-    digits, so it sees a centred copy of each tile instead.
+    Where the mean of the rows is large against their spread, inner products would lose too many digits; then ``shift``
+    holds the mean, each tile is centred before use, and points are given and taken relative to it.
     """
 
-    def __init__(
-        self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats, centre: bool = True
-    ) -> None:
-        self.matrix, self.present, self.centre = matrix, present.copy(), centre
-        self.shift, self.scale = shift.astype(matrix.dtype), scale.astype(matrix.dtype)
+    def __init__(self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats) -> None:
+        self.matrix, self.present = matrix, present.copy()
+        self.shift = shift.astype(matrix.dtype) if shift.any() else None
+        self.scale = scale.astype(matrix.dtype)
         self.n_features = int(matrix.shape[1])
         self.row_bytes = _row_bytes(matrix)
         self.slack = (self.n_features + 4) * float(np.finfo(matrix.dtype).eps)
         self._norms: Floats | None = None
 
+    def _rows(self, rows: slice) -> NDArray[Any]:
+        part = _contiguous(self.matrix, rows)
+        return part if self.shift is None else _frozen(part - self.shift)
+
     def norms(self, rows: slice) -> Floats:
-        """Lengths of rows as BLAS sees them, in scaled units."""
+        """Lengths of the scaled rows."""
         return self._compute_norms(rows) if self._norms is None else self._norms[rows]
 
     def keep_norms(self, workers: Workers) -> None:
@@ -87,27 +90,31 @@ class DenseView:
 
     def _compute_norms(self, rows: slice) -> Floats:
         out = np.empty(rows.stop - rows.start)
-        shift = self.shift if self.centre else np.zeros_like(self.shift)
-        kernels.row_norms(_contiguous(self.matrix, rows), self.present[rows], shift, self.scale, out)
+        kernels.row_norms(self._rows(rows), self.present[rows], self.scale, out)
         return out
 
-    def centroids(self, exact: Floats) -> Centroids:
-        seen = exact if self.centre else exact + self.shift.astype(np.float64) * self.scale
-        folded = np.ascontiguousarray((seen * self.scale).T.astype(self.matrix.dtype))
-        return Centroids(exact, folded, np.sqrt((seen**2).sum(axis=1)))
+    def centroids(self, points: Floats) -> Centroids:
+        """Round points to the type of the data and prepare them for a pass."""
+        rounded = points.astype(self.matrix.dtype)
+        scale = self.scale.astype(np.float64)
+        scaled = rounded * scale
+        folded = np.ascontiguousarray((scaled * scale).T.astype(self.matrix.dtype))
+        return Centroids(rounded, folded, np.sqrt((scaled**2).sum(axis=1)))
+
+    def given(self, centroids: Centroids) -> Floats:
+        """The points as they were given to ``centroids``, rounded."""
+        return centroids.points.astype(np.float64)
 
     def products(self, rows: slice, centroids: Centroids) -> NDArray[Any]:
-        """Inner products of rows with every centroid, by BLAS."""
-        part = _contiguous(self.matrix, rows)
-        return (part - self.shift if self.centre else part) @ centroids.folded
-
-    def _dense(self, rows: slice) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[Any], NDArray[Any]]:
-        return _contiguous(self.matrix, rows), self.present[rows], self.shift, self.scale
+        """Inner products of scaled rows with every scaled centroid, by BLAS."""
+        return self._rows(rows) @ centroids.folded
 
     def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
         """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
         out = np.empty(which.size)
-        kernels.pair_squared_distances(*self._dense(rows), which, centroid, centroids.exact, out)
+        kernels.pair_squared_distances(
+            self._rows(rows), self.present[rows], self.scale, which, centroid, centroids.points, out
+        )
         return out
 
     def residuals_and_sums(
@@ -121,42 +128,42 @@ class DenseView:
         sums: Floats,
         mass: Floats,
     ) -> float:
-        """Smoothed distances to the assigned centroids, and the sums that make the next ones."""
-        row = np.empty(self.n_features, dtype=self.matrix.dtype)
-        total = kernels.residuals_and_sums(
-            *self._dense(rows), labels, item_weight, centroids.exact, eps, row, lengths, sums, mass
+        """Smoothed distances to the assigned centroids, and the differences that move them."""
+        room = np.empty(self.n_features, dtype=self.matrix.dtype)
+        part, present, points = self._rows(rows), self.present[rows], centroids.points
+        return float(
+            kernels.residuals_and_sums(
+                part, present, self.scale, labels, item_weight, points, eps, room, lengths, sums, mass
+            )
         )
-        return float(total)
 
-    def add_rows(self, rows: slice, labels: Ints, weight: Floats, sums: Floats, mass: Floats) -> None:
-        """Add weighted rows to the sums of their clusters."""
-        kernels.add_rows(*self._dense(rows), labels, weight, sums, mass)
+    def add_differences(
+        self, rows: slice, labels: Ints, weight: Floats, centroids: Centroids, sums: Floats, mass: Floats
+    ) -> None:
+        """Add weighted differences of rows from their centroids to the sums of their clusters."""
+        kernels.add_differences(self._rows(rows), self.present[rows], labels, weight, centroids.points, sums, mass)
 
     def points(self, rows: Ints) -> Floats:
-        """Chosen items as centroids; one that lacks the view stands at the view's mean."""
-        chosen = (self.matrix[rows] - self.shift) * self.scale
+        """Chosen items as centroids; one that lacks the view stands at zero."""
+        chosen = self.matrix[rows] if self.shift is None else self.matrix[rows] - self.shift
         return np.where(self.present[rows][:, None], chosen, 0.0).astype(np.float64)
 
     def item_squared_distances(self, rows: Ints, targets: Ints) -> Floats:
         """Squared distances of chosen items to a few others of the same view."""
-        points = (self.matrix[targets] - self.shift) * self.scale
         out = np.empty((rows.size, targets.size))
-        if self.matrix.flags.c_contiguous:
-            kernels.item_squared_distances(self.matrix, rows, self.shift, self.scale, points, out)
-        else:
-            part = _contiguous(self.matrix, rows)
-            kernels.item_squared_distances(part, np.arange(rows.size), self.shift, self.scale, points, out)
+        in_place = self.matrix.flags.c_contiguous
+        part = self.matrix if in_place else _contiguous(self.matrix, rows)
+        where = rows if in_place else np.arange(rows.size)
+        kernels.item_squared_distances(part, where, self.scale, np.ascontiguousarray(self.matrix[targets]), out)
         return out
 
 
 class SparseView:
     """A CSR view with its scaling, never made dense; it answers what ``DenseView`` does, in float64."""
 
-    def __init__(
-        self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats, centre: bool = True
-    ) -> None:
-        self.matrix, self.present = matrix, present.copy()
-        self.scale, self.offset = scale.astype(np.float64), shift * scale
+    def __init__(self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats) -> None:
+        self.matrix, self.present, self.scale = matrix, present.copy(), scale.astype(np.float64)
+        self.shift = shift if shift.any() else None  # learned on dense rows: points come relative to it
         self.csr = (matrix.data, matrix.indices, matrix.indptr)
         self.n_features = int(matrix.shape[1])
         self.row_bytes = _row_bytes(matrix)
@@ -170,25 +177,21 @@ class SparseView:
     def keep_norms(self, workers: Workers) -> None:
         """Nothing to do: they are cheap and already there."""
 
-    def centroids(self, exact: Floats) -> Centroids:
-        exact = exact + self.offset if self.offset.any() else exact
-        folded = np.ascontiguousarray((exact * self.scale).T)
-        return Centroids(exact, folded, np.sqrt((exact**2).sum(axis=1)))
+    def centroids(self, points: Floats) -> Centroids:
+        points = points if self.shift is None else points + self.shift
+        scaled = points * self.scale
+        return Centroids(points, np.ascontiguousarray((scaled * self.scale).T), np.sqrt((scaled**2).sum(axis=1)))
+
+    def given(self, centroids: Centroids) -> Floats:
+        return centroids.points if self.shift is None else centroids.points - self.shift
 
     def products(self, rows: slice, centroids: Centroids) -> Floats:
         return self.matrix[rows] @ centroids.folded
 
     def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
-        out = np.empty(which.size)
+        out, squares = np.empty(which.size), centroids.norms**2
         kernels.csr_pair_squared_distances(
-            *self.csr,
-            self.present,
-            which + rows.start,
-            centroid,
-            self.scale,
-            centroids.exact,
-            centroids.norms**2,
-            out,
+            *self.csr, self.present, which + rows.start, centroid, self.scale, centroids.points, squares, out
         )
         return out
 
@@ -207,21 +210,26 @@ class SparseView:
         smooth = np.sqrt(self.pair_squared_distances(rows, here, labels, centroids) + eps * eps)
         held = self.present[rows] & (labels >= 0)
         lengths[:] = np.where(held, smooth, np.inf)
-        self.add_rows(rows, labels, 0.5 * item_weight / smooth, sums, mass)
+        self.add_differences(rows, labels, 0.5 * item_weight / smooth, centroids, sums, mass)
         return float(item_weight[held] @ smooth[held])
 
-    def add_rows(self, rows: slice, labels: Ints, weight: Floats, sums: Floats, mass: Floats) -> None:
-        kernels.csr_add_rows(*self.csr, rows.start, self.present[rows], labels, weight, self.scale, sums, mass)
+    def add_differences(
+        self, rows: slice, labels: Ints, weight: Floats, centroids: Centroids, sums: Floats, mass: Floats
+    ) -> None:
+        added = np.zeros_like(mass)
+        kernels.csr_add_rows(*self.csr, rows.start, self.present[rows], labels, weight, sums, added)
+        mass += added
+        sums -= added[:, None] * centroids.points
 
     def points(self, rows: Ints) -> Floats:
-        chosen = self.matrix[rows].toarray().astype(np.float64) * self.scale - self.offset
+        chosen = self.matrix[rows].toarray().astype(np.float64)
+        chosen = chosen if self.shift is None else chosen - self.shift
         return np.where(self.present[rows][:, None], chosen, 0.0)
 
     def item_squared_distances(self, rows: Ints, targets: Ints) -> Floats:
-        points = self.matrix[targets].toarray().astype(np.float64) * self.scale
-        squares = (points**2).sum(axis=1)
-        out = np.empty((rows.size, targets.size))
-        column = np.empty(rows.size)
+        points = self.matrix[targets].toarray().astype(np.float64)
+        squares = ((points * self.scale) ** 2).sum(axis=1)
+        out, column = np.empty((rows.size, targets.size)), np.empty(rows.size)
         for c in range(targets.size):
             which = np.full(rows.size, c)
             kernels.csr_pair_squared_distances(
@@ -242,13 +250,13 @@ class Scaling:
     digit and keeps squares inside the range of float32; lengths in the owner's units are ``unit`` times ours.
     """
 
+    mean: Floats
     shift: Floats
     scale: Floats
     unit: float
     mean_distance: float  # of scaled rows to their mean
     mean_square: float
     varies: bool
-    centre: bool = True
 
 
 def scaled_views(views: Views, scalings: Sequence[Scaling]) -> list[ScaledView]:
@@ -256,8 +264,7 @@ def scaled_views(views: Views, scalings: Sequence[Scaling]) -> list[ScaledView]:
     result: list[ScaledView] = []
     for v, matrix in enumerate(views.values()):
         kind = SparseView if is_sparse(matrix) else DenseView
-        learned = scalings[v]
-        result.append(kind(matrix, views.mask[:, v], learned.shift, learned.scale, learned.centre))
+        result.append(kind(matrix, views.mask[:, v], scalings[v].shift, scalings[v].scale))
     return result
 
 
@@ -278,9 +285,12 @@ def check_view_scale(view_scale: Any) -> tuple[str, ...]:
 
 def _contiguous(matrix: Matrix, rows: Any) -> NDArray[Any]:
     """Rows of a dense matrix in the one layout that kernels are compiled for."""
-    part = np.ascontiguousarray(matrix[rows])
-    part.flags.writeable = False
-    return part
+    return _frozen(np.ascontiguousarray(matrix[rows]))
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    array.flags.writeable = False
+    return array
 
 
 def learn_scaling(views: Views, view_scale: Any, weight: Floats, workers: Workers) -> list[Scaling]:
@@ -303,32 +313,34 @@ def _learn_one(
     width = int(matrix.shape[1])
     mass = float(weight[present].sum())
     if mass == 0.0:
-        return Scaling(np.zeros(width), np.ones(width), 1.0, 0.0, 0.0, varies=False)
+        return Scaling(np.zeros(width), np.zeros(width), np.ones(width), 1.0, 0.0, 0.0, varies=False)
     low, high, total = _ranges(matrix, present, weight, workers)
     with np.errstate(over="ignore", invalid="ignore"):
         spread = high - low
-        if not (np.isfinite(spread.astype(matrix.dtype)).all() and np.isfinite(total).all()):
-            column = int(np.flatnonzero(~np.isfinite(spread.astype(matrix.dtype)) | ~np.isfinite(total))[0])
-            raise ViewError(
-                f"view {name!r}, column {column}, holds values from {low[column]:g} to {high[column]:g}, more than "
-                f"{matrix.dtype} can add up. Divide the column by a large number first."
-            )
-        unit = 1.0
-        if "minmax" in steps:
-            scale = np.where(spread > 0, 2.0 / np.where(spread > 0, spread, 1.0), 0.0)
-            scale[~np.isfinite(scale.astype(matrix.dtype))] = 0.0  # a range below what the type can divide by
-        else:
-            unit = float(np.exp2(np.clip(np.frexp(spread.max())[1], -120, 1000)))
-            scale = np.full(width, 1.0 / unit)
-    shift = np.zeros(width) if is_sparse(matrix) else (total / mass).astype(matrix.dtype).astype(np.float64)
-    mean = (total / mass - shift) * scale
-    distance, square = _spread(matrix, present, weight, shift, scale, mean, workers)
+        limits = np.finfo(matrix.dtype)
+        too_wide = ~(spread < 1e-3 * float(limits.max)) | ~np.isfinite(total)
+    if too_wide.any():
+        column = int(np.flatnonzero(too_wide)[0])
+        raise ViewError(
+            f"view {name!r}, column {column}, holds values from {low[column]:g} to {high[column]:g}, more than "
+            f"{matrix.dtype} can add up. Divide the column by a large number first."
+        )
+    moves = spread > 1e3 * float(limits.tiny)  # below that a feature counts as constant
+    unit = 1.0
+    if "minmax" in steps:
+        scale = np.where(moves, 2.0 / np.where(moves, spread, 1.0), 0.0)
+    else:
+        unit = float(np.exp2(np.frexp(spread.max())[1])) if moves.any() else 1.0
+        scale = np.full(width, 1.0 / unit)
+    mean = total / mass
+    distance, square = _spread(matrix, present, weight, scale, mean, workers)
     distance, square = distance / mass, square / mass
-    varies = bool(((spread > 0) & (scale > 0)).any()) and distance > 0
-    centre = float(((total / mass * scale) ** 2).sum()) > _OFFSET * square
+    varies = bool(moves.any()) and distance > 0
+    centred = not is_sparse(matrix) and float(((mean * scale) ** 2).sum()) > _OFFSET * square
+    shift = mean.astype(matrix.dtype).astype(np.float64) if centred else np.zeros(width)
     if "mean_distance" in steps and varies:
         scale, unit, square, distance = scale / distance, 1.0, square / distance**2, 1.0
-    return Scaling(shift, scale, unit, distance, square, varies, centre)
+    return Scaling(mean, shift, scale, unit, distance, square, varies)
 
 
 def _ranges(
@@ -362,17 +374,11 @@ def _ranges(
 
 
 def _spread(
-    matrix: Matrix,
-    present: NDArray[np.bool_],
-    weight: Floats,
-    shift: Floats,
-    scale: Floats,
-    mean: Floats,
-    workers: Workers,
+    matrix: Matrix, present: NDArray[np.bool_], weight: Floats, scale: Floats, mean: Floats, workers: Workers
 ) -> tuple[float, float]:
     """Weighted sums of the distances of scaled rows to their mean, and of their squares."""
     kind = SparseView if is_sparse(matrix) else DenseView
-    view: ScaledView = kind(matrix, present, shift, scale)
+    view: ScaledView = kind(matrix, present, np.zeros_like(mean), scale)
     centre = view.centroids(mean[None, :])
 
     def block(rows: slice) -> tuple[float, float]:

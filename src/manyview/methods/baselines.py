@@ -26,7 +26,8 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
 
     Views are scaled as in ``RobustMultiviewKMeans`` and joined; scikit-learn's ``KMeans`` does the rest. With
     ``view_scale=("minmax", "mean_distance")`` and ten starts this is hard to beat. A view that an item lacks is
-    filled with the view's mean (with zeros where the view is sparse). Makes one copy of the data, dense unless every view is sparse.
+    filled with the view's mean (with zeros where the view is sparse). Makes one copy of the data, dense unless
+    every view is sparse.
 
     Parameters are those of ``RobustMultiviewKMeans`` and scikit-learn's ``KMeans``.
 
@@ -69,7 +70,10 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
         counts = np.ones(views.n_items) if weight is None else weight
         with workers(None) as threads:
             scalings = learn_scaling(views, self.view_scale, np.where(has_any, counts, 0.0), threads)
-        self.view_shift_ = {name: s.shift for name, s in zip(views.names, scalings, strict=True)}
+        self.view_shift_ = {
+            name: np.zeros_like(s.mean) if is_sparse(views[name]) else s.mean
+            for name, s in zip(views.names, scalings, strict=True)
+        }
         self.view_factor_ = {name: s.scale * s.unit for name, s in zip(views.names, scalings, strict=True)}
         kmeans = KMeans(
             n_clusters,
@@ -112,7 +116,6 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
             shift, factor = self.view_shift_[name], self.view_factor_[name]
             if is_sparse(matrix):
                 scaled = (matrix @ sparse.diags_array(factor)).tocsr()
-                # The shift moves every centre alike, so a sparse view goes without where it can.
                 parts.append(scaled if not shift.any() else scaled.toarray() - shift * factor)
                 continue
             scaled = (matrix - shift.astype(matrix.dtype)) * factor.astype(matrix.dtype)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
+from ..arrays import is_sparse
 from ..blocks import Workers, workers
 from ..data.checks import as_generator, check_choice, check_number, check_sample_weight
 from ..data.views import Views
@@ -83,8 +84,8 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
     >>> looks = np.array([[0.0, 0.1], [0.1, 0.0], [5.0, 5.1], [5.1, 5.0]])
     >>> tags = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     >>> model = RobustMultiviewKMeans(n_clusters=2, random_state=0).fit({"looks": looks, "tags": tags})
-    >>> model.labels_[0] == model.labels_[1], model.labels_[0] == model.labels_[2]
-    (True, False)
+    >>> (model.labels_ == model.labels_[0]).tolist()
+    [True, True, False, False]
     """
 
     def __init__(
@@ -297,10 +298,11 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
 
     def _assign(self, views: Views, distances: bool) -> tuple[Ints, Floats]:
         scalings = [
-            Scaling(self.view_shift_[name], self.view_factor_[name], 1.0, 1.0, 1.0, True) for name in views.names
+            Scaling(self.view_shift_[name], self.view_shift_[name], self.view_factor_[name], 1.0, 1.0, 1.0, True)
+            for name in views.names
         ]
         scaled, active = scaled_views(views, scalings), self._active()
-        centroids = [(self.cluster_centers_[views.names[v]] - scalings[v].shift) * scalings[v].scale for v in active]
+        centroids = [self.cluster_centers_[views.names[v]] - scalings[v].shift for v in active]
         weights = self.view_weights_[active] * self.view_unit_[active]
         with workers(self.n_jobs) as threads:
             labels, lengths = assign_items(
@@ -321,15 +323,15 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         self.view_weights_[active] = omega / omega.sum()
         self.alpha_[active] = np.exp(best.log_alpha)
         self.residuals_[active] = best.residual_sums
-        self.cluster_centers_ = {
-            name: np.tile(scalings[v].shift, (self.n_clusters_, 1)) for v, name in enumerate(views.names)
-        }
-        for position, v in enumerate(active):
-            scale = scalings[v].scale
-            centres = np.divide(
-                best.centroids[position], scale, out=np.zeros_like(best.centroids[position]), where=scale > 0
-            )
-            self.cluster_centers_[views.names[v]] += centres
+        self.cluster_centers_ = {}
+        for v, (name, matrix) in enumerate(views.items()):
+            if v in active:
+                centres = best.centroids[list(active).index(v)] + scalings[v].shift
+            else:  # the same for every item that has it, and so for every cluster
+                row = matrix[np.flatnonzero(views.mask[:, v])[:1]]
+                row = row.toarray() if is_sparse(row) else row
+                centres = np.zeros((self.n_clusters_, matrix.shape[1])) + (row if row.shape[0] else 0.0)
+            self.cluster_centers_[name] = centres
 
 
 def _views_that_vary(views: Views, scalings: list[Scaling]) -> Ints:

@@ -1,0 +1,86 @@
+"""The documentation is true: its code runs, and it leaves nothing out."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import manyview
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(manyview.__path__, "manyview.")
+    if not module.name.endswith(("_kernels", "__main__"))
+)
+ESTIMATORS = [name for name in manyview.__all__ if hasattr(getattr(manyview, name), "get_params")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run(page, tmp_path, monkeypatch, capsys):
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)  # noqa: S102  our own pages
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_doctests(name):
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        assert "://" in target or (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_public_name_is_in_the_list_of_names():
+    listed = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    names = [name for name in manyview.__all__ if not name.startswith("__")]
+    names += [f"metrics.{name}" for name in manyview.metrics.__all__]
+    names += [f"datasets.{name}" for name in manyview.datasets.__all__]
+    names += [f"testing.{name}" for name in manyview.testing.__all__]
+    names += [f"errors.{name}" for name in manyview.errors.__all__]
+    assert [name for name in names if f"`{name}" not in listed] == []
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_parameter_and_result_is_described(name):
+    estimator = getattr(manyview, name)
+    words = inspect.getdoc(estimator) or ""
+    for base in estimator.__mro__:
+        words += inspect.getdoc(base) or "" if base.__module__.startswith("manyview") else ""
+    missing = [p for p in estimator().get_params() if not re.search(rf"\b{p}\b", words)]
+    if "Parameters are those of" not in words:
+        assert missing == []
+
+
+@pytest.mark.parametrize("name", [n for n in manyview.__all__ if callable(getattr(manyview, n))])
+def test_public_things_speak(name):
+    thing = getattr(manyview, name)
+    assert (inspect.getdoc(thing) or "").split("\n")[0].endswith((".", ":")), f"{name} needs a first line"
+    if inspect.isclass(thing):
+        for method, value in vars(thing).items():
+            if inspect.isfunction(value) and not method.startswith("_"):
+                short = method in ("keys", "values", "n_items", "n_views")
+                assert short or inspect.getdoc(value), f"{name}.{method} needs a docstring"
+
+
+def test_examples_are_short_and_importable():
+    for path in (ROOT / "examples").glob("*.py"):
+        compile(path.read_text(encoding="utf-8"), str(path), "exec")
+
+
+def test_the_repository_names_no_registry_and_no_machine():
+    words = [".".join(("pypi", "org")), "/".join(("", "root", "")), "/".join(("", "work", "main"))]
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *(ROOT / "requirements").iterdir(), ROOT / "Makefile"]:
+        text = path.read_text(encoding="utf-8")
+        assert not [word for word in words if word in text], path.name
