@@ -10,19 +10,15 @@ from pathlib import Path
 from . import table
 from .harness import run_suite
 
-MACHINERY = {"__init__", "__main__", "environments", "harness", "table", "worker"}
+MACHINERY = {"__init__", "__main__", "environments", "harness", "table", "talk", "worker"}
 
 
 def main() -> int:
     names = sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in MACHINERY)
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Time manyview beside its peers."
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time manyview beside its peers.")
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"all by default: {', '.join(names)}")
     parser.add_argument("--quick", action="store_true", help="small data: does it all run? Not for numbers")
-    parser.add_argument(
-        "--large", action="store_true", help="also inputs of several GB, memory-mapped from disk"
-    )
+    parser.add_argument("--large", action="store_true", help="also inputs of several GB, memory-mapped from disk")
     arguments = parser.parse_args()
     unknown = sorted(set(arguments.suites) - set(names))
     if unknown:
@@ -32,9 +28,7 @@ def main() -> int:
         cases = importlib.import_module(f"benchmarks.{suite}").cases(arguments.quick, arguments.large)
         results = run_suite(suite, cases)
         path = table.keep(suite, arguments.quick, about, results)
-        print(
-            f"\n{suite}: {table.text(about, results)}\n\nkept in benchmarks/results/{path.name}", flush=True
-        )
+        print(f"\n{suite}: {table.text(about, results)}\n\nkept in benchmarks/results/{path.name}", flush=True)
     return 0
 
 

@@ -92,9 +92,7 @@ def _install(environment: str) -> str:
         shutil.rmtree(folder, ignore_errors=True)
         BENCH.mkdir(exist_ok=True)
         uv = _uv()
-        _call(
-            [uv, "venv", "--python", sys.executable, folder] if uv else [sys.executable, "-m", "venv", folder]
-        )
+        _call([uv, "venv", "--python", sys.executable, folder] if uv else [sys.executable, "-m", "venv", folder])
         install = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
         _call([*install, *wanted])
         if peer.alone:
@@ -125,7 +123,7 @@ def _call(command: list[str | Path], limit_s: int = INSTALL_LIMIT_S) -> None:
 
 def _reason(stderr: str) -> str:
     """The one line of an installer's or interpreter's complaint that says most."""
-    lines = [re.sub(r"^\W+", "", line) for line in stderr.splitlines()]  # without the frames that uv draws
+    lines = [re.sub(r"^\W*(cause: )?", "", line) for line in stderr.splitlines()]  # without the frames that uv draws
     lines = [line for line in lines if line]
     why = [line for line in lines if line.startswith("Because")]
     telling = [line for line in lines if re.match(r"(\w*error|Failed)\b", line, re.I)]

@@ -8,12 +8,9 @@ falls on all of them alike.
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,15 +18,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .environments import BENCH, HERE, ROOT, NotInstalled, plain, python_of
-from .worker import memory
+from .environments import BENCH, HERE, NotInstalled, python_of
+from .talk import Failed, Talk
 
-SAMPLE_S = 0.02
-TURN_LIMIT_S = 1800
 REST_S = 0.2
 """Pause between turns: thread pools spin for a moment before they sleep."""
-
-THREAD_VARIABLES = [f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMBA")]
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,8 @@ class Contender:
     """``function(views, threads, **settings)`` of the suite returns ``fit(iterations, seed)``.
 
     ``fit`` returns a dictionary with ``iterations`` (how many it really did; 0 where the peer does not say)
-    and ``labels`` where it has them. ``ours`` marks manyview's own rows, which get no ratio.
+    and ``labels`` where it has them. ``ours`` marks manyview's own rows, which get no ratio. ``variables`` are
+    environment variables its process needs beside the thread counts.
     """
 
     name: str
@@ -55,6 +49,7 @@ class Contender:
     settings: dict[str, Any] = field(default_factory=dict)
     environment: str = HERE
     ours: bool = False
+    variables: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,10 +73,6 @@ class Case:
         return "s/iteration" if len(self.iterations) == 2 else "s/fit"
 
 
-class Failed(Exception):
-    """A contender that could not do its work; the text says why."""
-
-
 def run_suite(suite: str, cases: list[Case]) -> list[dict[str, Any]]:
     """Results of all cases of a suite. Data live in a temporary folder on disk and go when it is done."""
     BENCH.mkdir(exist_ok=True)
@@ -91,6 +82,20 @@ def run_suite(suite: str, cases: list[Case]) -> list[dict[str, Any]]:
 
 def available_cpus() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def blas_kernels() -> dict[str, str]:
+    """Makes a process use the BLAS kernels that our own numpy chose for this processor.
+
+    Wheels carry their own OpenBLAS. An old one takes a processor it does not know for a very old one and then
+    runs several times slower than it could; that is not what we want to be compared with.
+    """
+    import numpy as np  # noqa: F401  (its OpenBLAS is the one that is asked)
+    from threadpoolctl import threadpool_info
+
+    newer = {"SapphireRapids": "SkylakeX", "Cooperlake": "SkylakeX"}  # names that an old OpenBLAS has not heard
+    names = [found["architecture"] for found in threadpool_info() if found["internal_api"] == "openblas"]
+    return {"OPENBLAS_CORETYPE": newer.get(names[0], names[0])} if names else {}
 
 
 def _run_case(suite: str, case: Case, scratch: Path) -> dict[str, Any]:
@@ -107,31 +112,34 @@ def _run_case(suite: str, case: Case, scratch: Path) -> dict[str, Any]:
         for row in rows.values():
             row["error"] = f"not run: {error}"
         return result
-    alive: list[_Process] = []
+    alive: list[tuple[Contender, Talk]] = []
     try:
         for contender in case.contenders:
             try:
-                process = _Process(suite, case, contender, folder)
-                alive.append(process)
-                rows[contender.name]["versions"] = process.start()["versions"]
+                talk = Talk(python_of(contender.environment), case.threads, contender.variables)
+                alive.append((contender, talk))
+                ready = talk.ask(_task(suite, case, contender, folder))
+                rows[contender.name].update(versions=ready["versions"], blas=ready["blas"])
             except NotInstalled as error:
                 rows[contender.name]["error"] = f"not installed: {error}"
             except Failed as error:
                 rows[contender.name]["error"] = str(error)
         for repetition in range(case.repeats):
             shift = repetition % len(alive) if alive else 0
-            for process in [*alive[shift:], *alive[:shift]]:
-                row = rows[process.contender.name]
+            for contender, talk in [*alive[shift:], *alive[:shift]]:
+                row = rows[contender.name]
                 if "error" in row:
                     continue
                 try:
-                    row["turns"].append(process.turn(case.iterations, seed=repetition))
+                    turn = talk.ask({"iterations": case.iterations, "seed": repetition})
+                    anonymous = max(talk.anonymous, turn["before"].get("RssAnon", 0))
+                    row["turns"].append({**turn, "anonymous": anonymous})
                 except Failed as error:
                     row["error"] = str(error)
                 time.sleep(REST_S)
     finally:
-        for process in alive:
-            process.stop()
+        for _, talk in alive:
+            talk.stop()
     for row in rows.values():
         if row["turns"] and "error" not in row:
             try:
@@ -140,6 +148,18 @@ def _run_case(suite: str, case: Case, scratch: Path) -> dict[str, Any]:
                 row["error"] = str(error)
     _ratios(list(rows.values()))
     return result
+
+
+def _task(suite: str, case: Case, contender: Contender, folder: Path) -> dict[str, Any]:
+    return {
+        "task": "contend",
+        "suite": suite,
+        "function": contender.function,
+        "settings": contender.settings,
+        "threads": case.threads,
+        "memory_map": case.memory_map,
+        "folder": str(folder),
+    }
 
 
 def _summary(turns: list[dict[str, Any]], case: Case) -> dict[str, Any]:
@@ -165,9 +185,7 @@ def _summary(turns: list[dict[str, Any]], case: Case) -> dict[str, Any]:
             statistics.median(turn["peak"] - turn["before"]["VmRSS"] for turn in turns)
         )
         figures["peak_anonymous_bytes"] = max(turn["anonymous"] for turn in turns)
-        figures["peak_anonymous_delta_bytes"] = max(
-            turn["anonymous"] - turn["before"]["RssAnon"] for turn in turns
-        )
+        figures["peak_anonymous_delta_bytes"] = max(turn["anonymous"] - turn["before"]["RssAnon"] for turn in turns)
     if all("acc" in fit for fit in last):
         figures["acc_mean"] = statistics.fmean(fit["acc"] for fit in last)
     return figures
@@ -198,9 +216,9 @@ def _ratios(rows: list[dict[str, Any]]) -> None:
 def _data_folder(suite: str, data: Data, scratch: Path) -> Path:
     folder = scratch / data.name
     if not folder.exists():
+        talk = Talk(python_of(data.environment), available_cpus())
         folder.mkdir()
         work = {"task": "data", "suite": suite, "function": data.function, "settings": data.settings}
-        talk = _Talk(python_of(data.environment), available_cpus())
         try:
             talk.ask({**work, "folder": str(folder)})
         except Failed:
@@ -209,87 +227,3 @@ def _data_folder(suite: str, data: Data, scratch: Path) -> Path:
         finally:
             talk.stop()
     return folder
-
-
-class _Talk:
-    """A worker process that answers JSON lines."""
-
-    def __init__(self, python: str, threads: int) -> None:
-        environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}
-        self._complaints = tempfile.TemporaryFile(mode="w+")
-        self._process = subprocess.Popen(
-            [python, "-m", "benchmarks.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._complaints,
-            text=True,
-            cwd=ROOT,
-            env=environment,
-        )
-        self.anonymous = 0
-
-    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Send one line, wait for one, and meanwhile watch how much anonymous memory the process holds.
-
-        Watching from outside costs the contender nothing and does not wait for its interpreter lock.
-        """
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self.anonymous = 0
-        try:
-            self._process.stdin.write(json.dumps(message) + "\n")
-            self._process.stdin.flush()
-        except BrokenPipeError as error:
-            raise Failed(self._last_words()) from error
-        deadline = time.monotonic() + TURN_LIMIT_S
-        while not select.select([self._process.stdout], [], [], SAMPLE_S)[0]:
-            self.anonymous = max(self.anonymous, memory(self._process.pid).get("RssAnon", 0))
-            if time.monotonic() > deadline:
-                self._process.kill()
-                raise Failed(f"took longer than {TURN_LIMIT_S} s for one turn")
-        line = self._process.stdout.readline()
-        if not line:
-            raise Failed(self._last_words())
-        reply = json.loads(line)
-        if "error" in reply:
-            raise Failed(reply["error"])
-        return reply
-
-    def stop(self) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.close()
-            self._process.wait(10)
-        except (subprocess.TimeoutExpired, BrokenPipeError):
-            self._process.kill()
-            self._process.wait()
-        self._complaints.close()
-
-    def _last_words(self) -> str:
-        code = self._process.wait()
-        self._complaints.seek(0)
-        lines = self._complaints.read().strip().splitlines()
-        return plain(f"ended with status {code}: {lines[-1] if lines else 'no message'}")[:300]
-
-
-class _Process(_Talk):
-    """A contender's process."""
-
-    def __init__(self, suite: str, case: Case, contender: Contender, folder: Path) -> None:
-        super().__init__(python_of(contender.environment), case.threads)
-        self.contender = contender
-        self._work = {
-            "task": "contend",
-            "suite": suite,
-            "function": contender.function,
-            "settings": contender.settings,
-            "threads": case.threads,
-            "memory_map": case.memory_map,
-            "folder": str(folder),
-        }
-
-    def start(self) -> dict[str, Any]:
-        return self.ask(self._work)
-
-    def turn(self, iterations: tuple[int | None, ...], seed: int) -> dict[str, Any]:
-        reply = self.ask({"iterations": iterations, "seed": seed})
-        return {**reply, "anonymous": max(self.anonymous, reply["before"].get("RssAnon", 0))}

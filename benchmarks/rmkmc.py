@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .harness import Case, Contender, Data
+from .harness import Case, Contender, Data, blas_kernels
 from .worker import Fit
 
 WIDTHS = [252, 512, 252, 512, 512, 512]
@@ -33,7 +33,8 @@ def cases(quick: bool, large: bool) -> list[Case]:
             (
                 ours,
                 Contender("scikit-learn KMeans, views joined", "sklearn_kmeans", {"k": k}),
-                Contender("faiss Kmeans, views joined", "faiss_kmeans", {"k": k}),
+                Contender("faiss Kmeans, views joined", "faiss_kmeans", {"k": k}, variables=blas_kernels()),
+                Contender("faiss Kmeans, its own choice of BLAS kernels", "faiss_kmeans", {"k": k}),
             ),
             iterations=span,
             threads=threads,
@@ -58,9 +59,7 @@ def cases(quick: bool, large: bool) -> list[Case]:
                 Contender(f"{OURS}, one start", "robust", {"k": 10, "n_init": 1}, ours=True),
                 Contender(f"{OURS}, ten starts", "robust", {"k": 10, "n_init": 10}, ours=True),
                 Contender("iMML OPIMC", "opimc", {"k": 10}, "imml"),
-                Contender(
-                    "iMML OPIMC, all items in one block", "opimc", {"k": 10, "batch_size": 2_000}, "imml"
-                ),
+                Contender("iMML OPIMC, all items in one block", "opimc", {"k": 10, "batch_size": 2_000}, "imml"),
             ),
             repeats=3 if quick else 10,
         )
@@ -139,9 +138,7 @@ def sklearn_kmeans(views: list[np.ndarray], threads: int, k: int) -> Fit:
     joined = np.concatenate(views, axis=1)
 
     def fit(iterations: int | None, seed: int) -> dict[str, Any]:
-        model = KMeans(
-            k, algorithm="lloyd", init="random", n_init=1, random_state=seed, **_limits(iterations)
-        )
+        model = KMeans(k, algorithm="lloyd", init="random", n_init=1, random_state=seed, **_limits(iterations))
         model.fit(joined)
         return {"iterations": int(model.n_iter_), "labels": model.labels_}
 

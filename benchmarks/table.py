@@ -89,9 +89,16 @@ def _notes(row: dict[str, Any], case: dict[str, Any]) -> str:
         notes.append(f"{row['iterations_done']:g} iterations in {row['whole_fit_median']:.2f} s")
     if row["stopped_early"]:
         notes.append("STOPPED EARLY in some rounds")
+    foreign = _kernels(row) - _kernels(case["contenders"][0])
+    if foreign:
+        notes.append(f"ITS BLAS RUNS KERNELS FOR {', '.join(sorted(foreign))}, ours does not")
     if case["memory_map"] and "peak_anonymous_delta_bytes" in row:
         notes.append("memory without the pages of the mapped files")
     return ", ".join(notes)
+
+
+def _kernels(row: dict[str, Any]) -> set[str]:
+    return {found["architecture"] for found in row.get("blas", ()) if found["architecture"]}
 
 
 def _cpu_model() -> str:

@@ -51,7 +51,7 @@ def _serve(answers: TextIO, make: Callable[..., Fit], work: dict[str, Any]) -> N
     # Compile, import and fill caches on a few rows, so that neither time nor memory of that is counted.
     make([view[:WARM_UP_ROWS] for view in views], work["threads"], **work["settings"])(2, 0)
     fit = make(views, work["threads"], **work["settings"])
-    _answer(answers, {"ready": True, "versions": _versions()})
+    _answer(answers, {"ready": True, "versions": _versions(), "blas": _blas()})
     for line in sys.stdin:
         turn = json.loads(line)
         _return_free_memory()
@@ -118,6 +118,16 @@ def _return_free_memory() -> None:
 def _versions() -> dict[str, str]:
     installed = {dist.metadata["Name"]: dist.version for dist in importlib.metadata.distributions()}
     return {name: installed[name] for name in PACKAGES if name in installed}
+
+
+def _blas() -> list[dict[str, Any]]:
+    """The BLAS libraries in this process: which kernels they chose for the processor, and their threads."""
+    try:
+        from threadpoolctl import threadpool_info
+    except ImportError:
+        return []
+    wanted = ("internal_api", "version", "architecture", "num_threads")
+    return [{key: found.get(key) for key in wanted} for found in threadpool_info() if found["user_api"] == "blas"]
 
 
 def _answer(answers: TextIO, message: dict[str, Any]) -> None:

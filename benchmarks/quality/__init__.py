@@ -1,0 +1,1 @@
+"""How good are the clusters? Tables on real collections, each made by one command."""
