@@ -1,6 +1,7 @@
 """The checks themselves: a good estimator passes, and each kind of bad one is caught by the check made for it."""
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ class Good(RobustMultiviewKMeans):
     def __init__(self, n_clusters=3, random_state=None):
         super().__init__(n_clusters, n_init=2, random_state=random_state)
 
-    checks_not_applicable = {"check_save_and_load": "this class is not public"}
+    checks_not_applicable: ClassVar = {"check_save_and_load": "this class is not public"}
 
 
 class OneLabel(Good):
@@ -92,7 +93,7 @@ def test_a_bad_one_is_caught(bad, check):
 
 def test_exceptions_must_be_checks_that_exist():
     class Odd(Good):
-        checks_not_applicable = {"check_everything": "no"}
+        checks_not_applicable: ClassVar = {"check_everything": "no"}
 
     with pytest.raises(AssertionError, match="'check_everything', which is not a check"):
         check_multiview_estimator(Odd())

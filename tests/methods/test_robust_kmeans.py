@@ -10,9 +10,11 @@ from sklearn.model_selection import GridSearchCV, cross_validate, train_test_spl
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from manyview import RobustMultiviewKMeans, Views, blocks
+from manyview import RobustMultiviewKMeans, Views
 from manyview.datasets import load_handwritten
 from manyview.errors import ParameterError, ViewError, ViewWarning
+from manyview.methods import _robust_rounds
+from manyview.methods._scaled_views import Scaling, scaled_views
 from manyview.testing import separated_views
 
 from .rmkmc_reference import blobs, start_from
@@ -149,18 +151,21 @@ class TestSameAnswer:
 
     @pytest.mark.parametrize("rule", ["literal", "exact"])
     def test_blocks_and_threads(self, rule, monkeypatch):
-        X, _ = load_handwritten(return_X_y=True)
+        single, _ = load_handwritten(return_X_y=True)
+        X = Views({name: matrix.astype(np.float64) for name, matrix in single.items()})
         settings = {"n_clusters": 10, "n_init": 2, "assign": rule, "max_iter": 20}
+        monkeypatch.setattr(_robust_rounds, "BLOCK_BYTES", 2**40)
         whole = fit(X, **settings, n_jobs=1)
-        monkeypatch.setattr(blocks, "BLOCK_BYTES", -(-2000 // 7) * 649 * 4)
-        assert len(blocks.row_blocks(2000, 649 * 4)) == 7
+        monkeypatch.setattr(_robust_rounds, "BLOCK_BYTES", -(-2000 // 7) * (649 * 8 + 6 * 8 * 10))
+        views = scaled_views(X, [Scaling(*[np.ones(d)] * 3, 1.0, 1.0, 1.0, True) for d in X.n_features.values()])
+        assert len(_robust_rounds._blocks(views, 10)) == 7
         for n_jobs in (1, 2):
             cut = fit(X, **settings, n_jobs=n_jobs)
             assert np.array_equal(cut.labels_, whole.labels_)
             assert np.array_equal(cut.predict(X), whole.predict(X))
             for name in X.names:
                 assert np.allclose(cut.cluster_centers_[name], whole.cluster_centers_[name], rtol=1e-9, atol=1e-9)
-        monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
+        monkeypatch.setattr(_robust_rounds, "BLOCK_BYTES", 1)
         small = X[:60]
         one_row_each = fit(small, 4)
         monkeypatch.undo()
@@ -199,13 +204,13 @@ class TestHazards:
 
     def test_an_empty_cluster_takes_the_costliest_item(self):
         views = [np.array([[0.0], [0.1], [0.2], [10.0]])]
-        model, _, outcome = start_from(views, [0, 0, 0, 0], n_clusters=2)
+        _, _, outcome = start_from(views, [0, 0, 0, 0], n_clusters=2)
         assert outcome.n_reseeded >= 1
         assert outcome.labels.tolist() in ([0, 0, 0, 1], [1, 1, 1, 0])
 
     def test_several_empty_clusters_take_distinct_items(self):
         rng = np.random.default_rng(0)
-        model, _, outcome = start_from([rng.normal(size=(12, 2))], np.zeros(12, dtype=int), n_clusters=5)
+        _, _, outcome = start_from([rng.normal(size=(12, 2))], np.zeros(12, dtype=int), n_clusters=5)
         assert len(set(outcome.labels.tolist())) == 5 and outcome.n_reseeded >= 4
 
     def test_gamma_near_one_leaves_one_view(self):

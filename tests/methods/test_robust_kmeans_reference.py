@@ -101,15 +101,16 @@ def test_one_view_walks_to_the_median_and_stays():
 
 def test_literal_keeps_what_exact_moves():
     # Residuals now (.1, 4), to the other cluster (1, 1): 2.05 < 5.125 stays, 2 < 4.1 moves.
-    cost, doubt = np.zeros((2, 1, 2)), np.zeros((2, 1))
     now, other = np.array([0.1, 4.0]), np.array([1.0, 1.0])
-    for v in range(2):
-        products = np.zeros((1, 2))  # the item at the origin, centroids at its residuals
-        norms = np.array([now[v], other[v]])
-        kernels.add_literal_cost(products, norms, np.zeros(1), np.array([0.5 / now[v]]), 1e-15, cost[0], doubt[0])
-        kernels.add_exact_cost(products, norms, np.zeros(1), np.ones(1), 1e-15, cost[1], doubt[1])
-    assert np.allclose(cost[0], [[2.05, 5.125]])
-    assert np.allclose(cost[1], [[4.1, 2.0]])
+    products = np.zeros((2, 1, 2))  # the item at the origin, the two centroids at its residuals
+    norms = np.stack([now, other], axis=1)
+    labels, pairs = np.empty(1, dtype=np.intp), np.empty((2, 2), dtype=np.intp)
+    cost, weight = np.empty(2), (0.5 / now)[:, None]
+    assert kernels.choose_literal(products, norms**2, weight, np.zeros(1), cost, labels, *pairs) == 0
+    assert labels[0] == 0 and np.allclose(cost, [2.05, 5.125])
+    args = (np.zeros((2, 1)), norms, np.ones((2, 1)), np.full(2, 1e-15), cost, labels, *pairs)
+    assert kernels.choose_exact(products, *args) == 0
+    assert labels[0] == 1 and np.allclose(cost, [4.1, 2.0])
 
 
 def test_an_exact_fixed_point_is_literal_too(seed):
@@ -152,10 +153,8 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
         assert np.allclose(out, np.where(present, np.linalg.norm(X * scale, axis=1), 0), **close)
         view_kernels.pair_squared_distances(part, present, scale, np.arange(30), labels, F, out)
         assert np.allclose(out, np.where(held, squares, 0), **close)
-        lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7)), np.zeros(4)
-        total = view_kernels.residuals_and_sums(
-            part, present, scale, labels, weight, F, 0.1, np.empty(7, dtype=dtype), lengths, sums, mass
-        )
+        lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7), dtype=dtype), np.zeros(4)
+        total = view_kernels.residuals_and_sums(part, present, scale, labels, weight, F, 0.1, lengths, sums, mass)
         e = np.sqrt(squares + 0.01)
         assert np.allclose(lengths, np.where(held, e, np.inf), **close)
         assert total == pytest.approx((weight * e)[held].sum(), rel=1e-5)
@@ -213,11 +212,13 @@ def _read_only(X):
 
 def test_choice_leaves_open_only_what_rounding_allows():
     cost = np.array([[1.0, 2.0, 3.0], [5.0, 4.0, 4.05], [7.0, 7.0, 9.0]])
-    labels, rows, which = np.empty(3, dtype=np.intp), np.empty(9, dtype=np.intp), np.empty(9, dtype=np.intp)
-    undecided = kernels.choose(cost, np.array([0.5, 0.1, 0.0]), labels, rows, which)
+    products, squares = -cost[None] / 2, np.zeros((1, 3))  # so that |f|^2 - 2 x.f is the cost
+    labels, pairs = np.empty(3, dtype=np.intp), np.empty((2, 9), dtype=np.intp)
+    doubt = np.array([0.5, 0.1, 0.0])
+    n_open = kernels.choose_literal(products, squares, np.ones((1, 3)), doubt, np.empty(3), labels, *pairs)
     assert labels.tolist() == [0, 1, 0]
-    assert list(zip(rows[:undecided], which[:undecided], strict=True)) == [(1, 1), (1, 2), (2, 0), (2, 1)]
-    kernels.settle(rows[:undecided], which[:undecided], np.array([4.06, 4.05, 7.0, 7.0]), labels)
+    assert pairs[:, :n_open].T.tolist() == [[1, 1], [1, 2], [2, 0], [2, 1]]
+    kernels.settle(*pairs[:, :n_open], np.array([4.06, 4.05, 7.0, 7.0]), labels)
     assert labels.tolist() == [0, 2, 0]  # the truly cheaper one, and the lowest on a tie
 
 

@@ -1,8 +1,8 @@
-"""The assignment step of robust multi-view k-means, for one tile of items.
+"""The assignment step of robust multi-view k-means, for one block of items.
 
-BLAS gives inner products of scaled rows and centroids with a rounding error that is bounded by
-``slack * |x| * |f|``. Each kernel adds up the cost of every cluster together with that bound, and ``choose``
-names a cluster only where the bound allows no other; the rest is decided from differences.
+BLAS gives inner products of scaled rows and centroids with a rounding error that is bounded by ``slack * |x| * |f|``.
+Each kernel adds up the cost of every cluster together with that bound, names a cluster where the bound allows no
+other, and lists the pairs of item and cluster that are still open; those are decided from differences.
 """
 
 import numpy as np
@@ -11,82 +11,87 @@ from ..kernel import kernel
 
 
 @kernel
-def add_literal_cost(products, centroid_norms, norms, weight, slack, cost, doubt):
-    """Add ``weight * (|f|^2 - 2 x.f)``: equation (13) less a term that is the same for every cluster.
+def choose_literal(products, squares, weight, doubt, cost, labels, rows, clusters):
+    """Label each row by the smallest ``sum_v weight (|f|^2 - 2 x.f)``: equation (13) less what all clusters share.
 
-    IN  products: (n, K) float, x.f; centroid_norms: float64 (K,), |f|; norms: float64 (n,), |x|;
-        weight: float64 (n,), omega * D, 0 where the view is missing; slack: float64
-    OUT cost: float64 (n, K) added to; doubt: float64 (n,) added to, twice the error bound
+    IN  products: (n_views, n, K), x.f; squares: (n_views, K), |f|^2; weight: (n_views, n), omega * D, 0 where a view is
+        missing; all of one float type; doubt: float64 (n,), twice the error bound of a cost
+    OUT cost: (K,) of that type, room for one row; labels: intp (n,); rows, clusters: intp (n * K,), the open pairs
+    Returns how many pairs are open.
     """
-    largest = centroid_norms.max()
-    squares = centroid_norms * centroid_norms
-    for i in range(products.shape[0]):
-        w = weight[i]
-        if w > 0.0:
-            p = products[i]
-            c = cost[i]
-            for k in range(p.shape[0]):
-                c[k] += w * (squares[k] - 2.0 * p[k])
-            doubt[i] += 4.0 * w * slack * largest * (norms[i] + largest)
+    n_open = 0
+    for i in range(products.shape[1]):
+        cost[:] = 0
+        for v in range(products.shape[0]):
+            w = weight[v, i]
+            if w > 0:  # the products of a row that lacks the view may be NaN
+                p = products[v, i]
+                q = squares[v]
+                for k in range(p.shape[0]):
+                    cost[k] += w * (q[k] - 2 * p[k])
+        n_open += _possible(cost, doubt[i], i, n_open, labels, rows, clusters)
+    return n_open
 
 
 @kernel
-def add_exact_cost(products, centroid_norms, norms, weight, slack, cost, doubt):
-    """Add ``weight * |x - f|``, rounded down as far as the error bound allows.
+def choose_exact(products, norms, centroid_norms, weight, slack, cost, labels, rows, clusters):
+    """Label each row by the smallest ``sum_v weight |x - f|``, each term rounded down as far as its error allows.
 
-    Arguments as in ``add_literal_cost``, with weight = omega; doubt grows by the widest rounding of a row.
+    IN  products: (n_views, n, K) float; norms: float64 (n_views, n), |x|; centroid_norms: float64 (n_views, K), |f|;
+        weight: float64 (n_views, n), omega, 0 where a view is missing; slack: float64 (n_views,)
+    OUT as in ``choose_literal``, cost: float64 (K,)
     """
-    for i in range(products.shape[0]):
-        w = weight[i]
-        if w > 0.0:
-            p = products[i]
-            c = cost[i]
-            widest = 0.0
-            for k in range(p.shape[0]):
-                f = centroid_norms[k]
-                square = norms[i] * norms[i] + f * f - 2.0 * p[k]
-                error = slack * (norms[i] + f) * (norms[i] + f)
-                low = np.sqrt(max(square - error, 0.0))
-                c[k] += w * low
-                widest = max(widest, np.sqrt(max(square + error, 0.0)) - low)
-            doubt[i] += w * widest
+    n_open = 0
+    for i in range(products.shape[1]):
+        cost[:] = 0
+        doubt = 0.0
+        for v in range(products.shape[0]):
+            w = weight[v, i]
+            if w > 0.0:
+                p = products[v, i]
+                x = norms[v, i]
+                widest = 0.0
+                for k in range(p.shape[0]):
+                    f = centroid_norms[v, k]
+                    square = x * x + f * f - 2.0 * p[k]
+                    error = slack[v] * (x + f) * (x + f)
+                    low = np.sqrt(max(square - error, 0.0))
+                    cost[k] += w * low
+                    widest = max(widest, np.sqrt(max(square + error, 0.0)) - low)
+                doubt += w * widest
+        n_open += _possible(cost, doubt, i, n_open, labels, rows, clusters)
+    return n_open
 
 
 @kernel
-def choose(cost, doubt, labels, rows, centroids):
-    """Label each row with its cheapest cluster; list every pair that may still be the cheapest.
-
-    IN  cost: float64 (n, K); doubt: float64 (n,)
-    OUT labels: intp (n,); rows, centroids: intp (n * K,), the undecided pairs in order
-    Returns how many pairs are undecided; rows with one possible cluster add none.
-    """
-    undecided = 0
-    for i in range(cost.shape[0]):
-        c = cost[i]
-        best = 0
-        for k in range(1, c.shape[0]):
-            if c[k] < c[best]:
+def _possible(cost, doubt, i, n_open, labels, rows, clusters):
+    """Label row i with its cheapest cluster and list the clusters that may be as cheap; none where it is alone."""
+    lowest = cost[0]
+    for k in range(cost.shape[0]):
+        lowest = min(lowest, cost[k])
+    line = lowest + doubt
+    n_possible = 0
+    for k in range(cost.shape[0]):
+        n_possible += cost[k] <= line
+    best = -1
+    found = 0
+    for k in range(cost.shape[0]):
+        if cost[k] <= line:
+            if best < 0 and cost[k] == lowest:
                 best = k
-        labels[i] = best
-        line = c[best] + doubt[i]
-        possible = 0
-        for k in range(c.shape[0]):
-            if c[k] <= line:
-                possible += 1
-        if possible > 1:
-            for k in range(c.shape[0]):
-                if c[k] <= line:
-                    rows[undecided] = i
-                    centroids[undecided] = k
-                    undecided += 1
-    return undecided
+            if n_possible > 1:
+                rows[n_open + found] = i
+                clusters[n_open + found] = k
+                found += 1
+    labels[i] = best
+    return found
 
 
 @kernel
-def settle(rows, centroids, pair_cost, labels):
-    """Give each undecided row the cheapest of its pairs, the lowest cluster on ties.
+def settle(rows, clusters, pair_cost, labels):
+    """Give each open row the cheapest of its pairs, the lowest cluster on ties.
 
-    IN  rows, centroids: intp (m,), rows ascending; pair_cost: float64 (m,)
+    IN  rows, clusters: intp (m,), rows ascending; pair_cost: float64 (m,)
     OUT labels: intp (n,)
     """
     previous = -1
@@ -95,4 +100,4 @@ def settle(rows, centroids, pair_cost, labels):
         if rows[p] != previous or pair_cost[p] < lowest:
             previous = rows[p]
             lowest = pair_cost[p]
-            labels[rows[p]] = centroids[p]
+            labels[rows[p]] = clusters[p]

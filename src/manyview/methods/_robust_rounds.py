@@ -6,7 +6,7 @@ eps), H their sum per view, omega the weights that act, gamma the exponent, Phi 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,13 @@ from scipy.special import logsumexp
 
 from ..blocks import Workers, row_blocks
 from . import _robust_kmeans_kernels as kernels
-from ._scaled_views import Centroids, Floats, Ints, ScaledView, tile_rows
+from ._scaled_views import Centroids, Floats, Ints, ScaledView
 
 __all__ = ["Outcome", "Problem", "assign_items", "objective_and_weights", "run_rounds"]
+
+
+BLOCK_BYTES = 4 * 2**20
+MOST_ROWS = 4096  # so many are summed in the type of the data before float64 takes over
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Problem:
 
     @property
     def blocks(self) -> list[slice]:
-        return row_blocks(self.item_weight.size, _row_bytes(self.views))
+        return _blocks(self.views, self.n_clusters)
 
 
 @dataclass
@@ -61,108 +65,112 @@ class _Partial:
 
     labels: Ints
     residuals: NDArray[np.floating]  # (n_views, n), smoothed, infinite where an item lacks the view
-    sums: list[Floats]  # per view (K, d_v), of D (x - f)
+    sums: list[NDArray[np.floating]]  # per view (K, d_v), of D (x - f)
     mass: list[Floats]  # per view (K,), of D
     residual_sums: Floats  # per view, of e
 
 
-def _row_bytes(views: Sequence[ScaledView]) -> float:
-    return sum(view.row_bytes for view in views)
+def _blocks(views: Sequence[ScaledView], n_clusters: int) -> list[slice]:
+    """Blocks that stay in the processor's cache between the two looks a round takes at them."""
+    row_bytes = sum(view.row_bytes + 8 * n_clusters for view in views)
+    return row_blocks(views[0].present.size, max(row_bytes, BLOCK_BYTES / MOST_ROWS), BLOCK_BYTES)
 
 
-def _tiles(views: Sequence[ScaledView], rows: slice, n_clusters: int) -> Iterator[tuple[slice, slice]]:
-    """Walk through a block in pieces that fit the processor's cache: where they are in the data and in the block."""
-    step = min(tile_rows(_row_bytes(views)), max(32, 2**20 // (8 * n_clusters)))
-    for start in range(rows.start, rows.stop, step):
-        stop = min(start + step, rows.stop)
-        yield slice(start, stop), slice(start - rows.start, stop - rows.start)
+@dataclass(frozen=True)
+class _Field:
+    """The centroids of all views, prepared once for a pass over the blocks."""
+
+    centroids: Sequence[Centroids]
+    norms: Floats  # (n_views, K)
+    squares: NDArray[np.floating]  # (n_views, K), in the type of the products
+    slack: Floats  # (n_views,), relative error of an inner product
 
 
-def _assign_tile(
-    views: Sequence[ScaledView],
-    rows: slice,
-    centroids: Sequence[Centroids],
-    weight: Sequence[Floats],
-    rule: str,
-) -> Ints:
+def _field(views: Sequence[ScaledView], points: Sequence[Floats]) -> _Field:
+    centroids = [view.centroids(F) for view, F in zip(views, points, strict=True)]
+    dtype = np.result_type(*(c.folded.dtype for c in centroids))
+    norms = np.array([c.norms for c in centroids])
+    slack = np.array([view.slack for view in views]) + 8 * len(views) * float(np.finfo(dtype).eps)
+    return _Field(centroids, norms, (norms**2).astype(dtype), slack)
+
+
+def _assign_block(views: Sequence[ScaledView], rows: slice, field: _Field, weight: Floats, rule: str) -> Ints:
     """The cheapest cluster for each row, given each view's weight for each row (0 where it is missing)."""
-    add_cost = kernels.add_literal_cost if rule == "literal" else kernels.add_exact_cost
-    n_rows = rows.stop - rows.start
-    cost, doubt = np.zeros((n_rows, centroids[0].norms.size)), np.zeros(n_rows)
+    n_rows, n_clusters = rows.stop - rows.start, field.norms.shape[1]
+    products = np.empty((len(views), n_rows, n_clusters), dtype=field.squares.dtype)
+    norms = np.empty((len(views), n_rows))
     for v, view in enumerate(views):
-        products = view.products(rows, centroids[v])
-        add_cost(products, centroids[v].norms, view.norms(rows), weight[v], view.slack, cost, doubt)
-    labels = np.empty(n_rows, dtype=np.intp)
-    which, cluster = np.empty(cost.size, dtype=np.intp), np.empty(cost.size, dtype=np.intp)
-    undecided = kernels.choose(cost, doubt, labels, which, cluster)
-    if undecided:
-        which, cluster = which[:undecided], cluster[:undecided]
-        pair_cost = np.zeros(undecided)
+        view.products(rows, field.centroids[v], products[v])
+        norms[v] = view.norms(rows)
+    labels, pairs = np.empty(n_rows, dtype=np.intp), np.empty((2, n_rows * n_clusters), dtype=np.intp)
+    if rule == "literal":
+        largest = field.norms.max(axis=1)[:, None]
+        doubt = (weight * ((4.0 * field.slack[:, None] * largest) * (norms + largest))).sum(axis=0)
+        room = np.empty(n_clusters, dtype=products.dtype)
+        n_open = kernels.choose_literal(
+            products, field.squares, weight.astype(products.dtype), doubt, room, labels, *pairs
+        )
+    else:
+        room = np.empty(n_clusters)
+        n_open = kernels.choose_exact(products, norms, field.norms, weight, field.slack, room, labels, *pairs)
+    if n_open:
+        which, cluster = pairs[:, :n_open]
+        pair_cost = np.zeros(n_open)
         for v, view in enumerate(views):
-            squares = view.pair_squared_distances(rows, which, cluster, centroids[v])
-            pair_cost += weight[v][which] * (squares if rule == "literal" else np.sqrt(squares))
+            squares = view.pair_squared_distances(rows, which, cluster, field.centroids[v])
+            pair_cost += weight[v, which] * (squares if rule == "literal" else np.sqrt(squares))
         kernels.settle(which, cluster, pair_cost, labels)
     return labels
 
 
 def assign_items(
     views: Sequence[ScaledView],
-    centroids: Sequence[Floats],
+    points: Sequence[Floats],
     weights: Floats,
     workers: Workers,
     distances: bool = False,
 ) -> tuple[Ints, Floats]:
     """Label items by the smallest ``sum_v weights_v |x^v - f_k^v|``; with their distances per view if asked."""
-    prepared = [view.centroids(F) for view, F in zip(views, centroids, strict=True)]
+    field = _field(views, points)
 
     def block(rows: slice) -> tuple[Ints, Floats]:
-        labels = np.empty(rows.stop - rows.start, dtype=np.intp)
-        lengths = np.zeros((len(views), labels.size if distances else 0))
-        for part, here in _tiles(views, rows, prepared[0].norms.size):
-            weight = [w * view.present[part] for w, view in zip(weights, views, strict=True)]
-            labels[here] = _assign_tile(views, part, prepared, weight, "exact")
-            if distances:
-                each = np.arange(part.stop - part.start)
-                for v, view in enumerate(views):
-                    squares = view.pair_squared_distances(part, each, labels[here], prepared[v])
-                    lengths[v, here] = np.sqrt(squares)
-        return labels, lengths
+        weight = np.array([w * view.present[rows] for w, view in zip(weights, views, strict=True)])
+        labels = _assign_block(views, rows, field, weight, "exact")
+        if not distances:
+            return labels, np.empty((len(views), 0))
+        each = np.arange(labels.size)
+        squares = [view.pair_squared_distances(rows, each, labels, field.centroids[v]) for v, view in enumerate(views)]
+        return labels, np.sqrt(squares)
 
-    parts = list(workers.map(block, row_blocks(views[0].present.size, _row_bytes(views))))
+    parts = list(workers.map(block, _blocks(views, field.norms.shape[1])))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts], axis=1)
 
 
 def _round_block(
-    problem: Problem,
-    rows: slice,
-    centroids: Sequence[Centroids],
-    weights: Floats,
-    residuals: NDArray[np.floating],
+    problem: Problem, rows: slice, field: _Field, weights: Floats, residuals: NDArray[np.floating]
 ) -> _Partial:
     """Assign the items of a block, measure their residuals, and sum them up for the next centroids."""
-    views, K = problem.views, problem.n_clusters
-    labels = np.empty(rows.stop - rows.start, dtype=np.intp)
+    views = problem.views
+    if problem.rule == "literal":
+        weight = 0.5 * weights[:, None] / residuals[:, rows]  # 0 where an item lacks the view
+    else:
+        weight = np.array([w * view.present[rows] for w, view in zip(weights, views, strict=True)])
+    labels = _assign_block(views, rows, field, weight, problem.rule)
     fresh = np.empty((len(views), labels.size), dtype=residuals.dtype)
     sums, mass = _room(problem)
     residual_sums = np.zeros(len(views))
-    for part, here in _tiles(views, rows, K):
-        if problem.rule == "literal":
-            weight = [0.5 * weights[v] / residuals[v, part].astype(np.float64) for v in range(len(views))]
-        else:
-            weight = [w * view.present[part] for w, view in zip(weights, views, strict=True)]
-        labels[here] = _assign_tile(views, part, centroids, weight, problem.rule)
-        counts = problem.item_weight[part]
-        for v, view in enumerate(views):
-            residual_sums[v] += view.residuals_and_sums(
-                part, labels[here], counts, centroids[v], problem.eps[v], fresh[v, here], sums[v], mass[v]
-            )
+    counts = problem.item_weight[rows]
+    for v, view in enumerate(views):
+        residual_sums[v] = view.residuals_and_sums(
+            rows, labels, counts, field.centroids[v], problem.eps[v], fresh[v], sums[v], mass[v]
+        )
     return _Partial(labels, fresh, sums, mass, residual_sums)
 
 
-def _room(problem: Problem) -> tuple[list[Floats], list[Floats]]:
+def _room(problem: Problem) -> tuple[list[NDArray[np.floating]], list[Floats]]:
     """Sums and masses of one block, empty."""
     K = problem.n_clusters
-    return [np.zeros((K, view.n_features)) for view in problem.views], [np.zeros(K) for _ in problem.views]
+    return [view.sums(K) for view in problem.views], [np.zeros(K) for _ in problem.views]
 
 
 def _sum_block(problem: Problem, rows: slice, labels: Ints, centroids: Sequence[Centroids]) -> _Partial:
@@ -178,6 +186,7 @@ def _gather(problem: Problem, function: Callable[[slice], _Partial]) -> _Partial
     """Run a block function over all blocks; sums are added in block order."""
     parts = problem.workers.map(function, problem.blocks)
     total = next(parts)
+    total.sums = [part.astype(np.float64) for part in total.sums]
     labels, residuals = [total.labels], [total.residuals]
     for part in parts:
         labels.append(part.labels)
@@ -222,20 +231,20 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
     residuals = np.array([np.where(view.present, 0.5 / u, np.inf) for view, u in zip(views, problem.unit, strict=True)])
     residuals = residuals.astype(dtype)
     log_omega = np.zeros(n_views) if problem.fixed_weights is None else _log(problem.fixed_weights)
-    centroids = [view.centroids(np.zeros((problem.n_clusters, view.n_features))) for view in views]
-    total = _gather(problem, lambda rows: _sum_block(problem, rows, labels, centroids))
+    field = _field(views, [np.zeros((problem.n_clusters, view.n_features)) for view in views])
+    total = _gather(problem, lambda rows: _sum_block(problem, rows, labels, field.centroids))
     total.labels = labels.copy()
-    n_reseeded = _reseed(problem, total, np.ones(labels.size), residuals, centroids)
+    n_reseeded = _reseed(problem, total, np.ones(labels.size), residuals, field.centroids)
     labels, objective = total.labels, []
     log_alpha = residual_sums = np.zeros(n_views)
     for n_round in range(1, problem.max_iter + 1):
-        centroids = [
-            view.centroids(_moved(view, centroids[v], total.sums[v], total.mass[v])) for v, view in enumerate(views)
-        ]
+        field = _field(
+            views, [_moved(views[v], field.centroids[v], total.sums[v], total.mass[v]) for v in range(n_views)]
+        )
         weights = _shifted_exp(log_omega + np.log(problem.unit))
         total = _gather(
             problem,
-            lambda rows: _round_block(problem, rows, centroids, weights, residuals),  # noqa: B023
+            lambda rows: _round_block(problem, rows, field, weights, residuals),  # noqa: B023
         )
         residual_sums = total.residual_sums * problem.unit
         log_phi, log_omega, log_alpha = objective_and_weights(
@@ -257,9 +266,9 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
             cost = np.zeros(labels.size)
             for v, view in enumerate(views):
                 cost += np.where(view.present, weights[v] * np.maximum(residuals[v] - 2 * problem.eps[v], 0), 0)
-            n_reseeded += _reseed(problem, total, cost, residuals, centroids)
+            n_reseeded += _reseed(problem, total, cost, residuals, field.centroids)
         labels = total.labels
-    points = [view.given(centroids[v]) for v, view in enumerate(views)]
+    points = [view.given(field.centroids[v]) for v, view in enumerate(views)]
     return Outcome(total.labels, points, log_omega, log_alpha, residual_sums, objective, n_reseeded)
 
 
@@ -272,7 +281,7 @@ def _shifted_exp(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - logs.max()))
 
 
-def _moved(view: ScaledView, centroids: Centroids, sums: Floats, mass: Floats) -> Floats:
+def _moved(view: ScaledView, centroids: Centroids, sums: NDArray[np.floating], mass: Floats) -> Floats:
     """Centroids after a round; one none of whose items has the view stays where it is."""
     held = mass > 0
     step = sums / np.where(held, mass, 1.0)[:, None]

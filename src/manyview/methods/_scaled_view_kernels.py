@@ -2,12 +2,14 @@
 
 Rows and centroids are in the units of the data; ``scale`` multiplies each feature inside a distance. Distances are
 taken as differences, never by expanding the square: close to a centroid the expansion cancels. Rows an item lacks are
-skipped (``present``). Sums of squares are float64 whatever the data are.
+skipped (``present``). Sums of squares end in float64 whatever the data are.
 """
 
 import numpy as np
 
 from ..kernel import kernel
+
+_PANEL = 1024  # features whose squares are added in the data's own type before float64 takes over
 
 
 @kernel
@@ -46,36 +48,41 @@ def pair_squared_distances(X, present, scale, rows, centroids, F, out):
 
 
 @kernel
-def residuals_and_sums(X, present, scale, labels, item_weight, F, eps, row, lengths, sums, mass):
+def residuals_and_sums(X, present, scale, labels, item_weight, F, eps, lengths, sums, mass):
     """Smoothed distance e of each row to its centroid, and the differences added up with weight 1 / (2 e).
 
     Adding differences instead of rows keeps the digits that matter: the next centroid is the last one plus
     sums / mass.
 
-    IN  X, present, scale: as in ``row_norms``; labels: intp (n,), below 0 for none; item_weight: (n,);
+    IN  X, present, scale: as in ``row_norms``; labels: intp (n,), below 0 for none; item_weight: float64 (n,);
         F: (K, d) of the type of X; eps: float64
-    OUT row: (d,) of the type of X, room for one difference; lengths: float (n,), infinite where missing;
-        sums: float64 (K, d) and mass: float64 (K,), both added to
+    OUT lengths: float (n,), infinite where missing; sums: (K, d) of the type of X and mass: float64 (K,), added to
     Returns the weighted sum of the lengths.
     """
     total = 0.0
+    zero = scale.dtype.type(0)
     for i in range(X.shape[0]):
         k = labels[i]
         if present[i] and k >= 0:
-            x = X[i]
-            f = F[k]
             square = eps * eps
-            for j in range(x.shape[0]):
-                difference = x[j] - f[j]
-                row[j] = difference
-                difference *= scale[j]
-                square += difference * difference
+            for start in range(0, X.shape[1], _PANEL):
+                x = X[i, start : start + _PANEL]
+                f = F[k, start : start + _PANEL]
+                g = scale[start : start + _PANEL]
+                part = zero
+                for j in range(x.shape[0]):
+                    difference = (x[j] - f[j]) * g[j]
+                    part += difference * difference
+                square += part
             length = np.sqrt(square)
             w = 0.5 * item_weight[i] / length
+            mass[k] += w
+            weight = scale.dtype.type(w)
+            x = X[i]
+            f = F[k]
             s = sums[k]
             for j in range(x.shape[0]):
-                s[j] += w * row[j]
-            mass[k] += w
+                s[j] += weight * (x[j] - f[j])
             lengths[i] = length
             total += item_weight[i] * length
         else:
@@ -88,7 +95,7 @@ def add_differences(X, present, labels, weight, F, sums, mass):
     """Add each row's difference from its centroid, times its weight, to the sum of its cluster.
 
     IN  X: (n, d) float; present: bool (n,); labels: intp (n,); weight: float64 (n,); F: (K, d) float
-    OUT sums: float64 (K, d); mass: float64 (K,), both added to
+    OUT sums: (K, d) float; mass: float64 (K,), both added to
     """
     for i in range(X.shape[0]):
         k = labels[i]

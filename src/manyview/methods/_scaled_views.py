@@ -21,29 +21,12 @@ from ..data.views import Views
 from ..errors import ParameterError, ViewError
 from . import _scaled_view_kernels as kernels
 
-__all__ = [
-    "Centroids",
-    "DenseView",
-    "ScaledView",
-    "Scaling",
-    "SparseView",
-    "learn_scaling",
-    "scaled_views",
-    "tile_rows",
-]
+__all__ = ["Centroids", "DenseView", "ScaledView", "Scaling", "SparseView", "learn_scaling", "scaled_views"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
-_TILE_BYTES = 2 * 2**20  # about the second-level cache of a core
-
-
 _OFFSET = 15.0  # how many times its spread a view's squared mean may be before rows are centred for BLAS
-
-
-def tile_rows(bytes_per_row: float) -> int:
-    """How many rows are worked on at once inside a block."""
-    return int(np.clip(_TILE_BYTES // max(1.0, bytes_per_row), 32, 1024))
 
 
 @dataclass(frozen=True)
@@ -77,7 +60,11 @@ class DenseView:
 
     def _rows(self, rows: slice) -> NDArray[Any]:
         part = _contiguous(self.matrix, rows)
-        return part if self.shift is None else _frozen(part - self.shift)
+        if self.shift is None:
+            return part
+        centred = part - self.shift
+        centred.flags.writeable = False
+        return centred
 
     def norms(self, rows: slice) -> Floats:
         """Lengths of the scaled rows."""
@@ -105,9 +92,9 @@ class DenseView:
         """The points as they were given to ``centroids``, rounded."""
         return centroids.points.astype(np.float64)
 
-    def products(self, rows: slice, centroids: Centroids) -> NDArray[Any]:
+    def products(self, rows: slice, centroids: Centroids, out: NDArray[Any]) -> None:
         """Inner products of scaled rows with every scaled centroid, by BLAS."""
-        return self._rows(rows) @ centroids.folded
+        np.matmul(self._rows(rows), centroids.folded, out=out)
 
     def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
         """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
@@ -117,6 +104,10 @@ class DenseView:
         )
         return out
 
+    def sums(self, n_clusters: int) -> NDArray[Any]:
+        """Room for the sums of one block; its few thousand rows need no more digits than the data have."""
+        return np.zeros((n_clusters, self.n_features), dtype=self.matrix.dtype)
+
     def residuals_and_sums(
         self,
         rows: slice,
@@ -125,20 +116,17 @@ class DenseView:
         centroids: Centroids,
         eps: float,
         lengths: NDArray[Any],
-        sums: Floats,
+        sums: NDArray[Any],
         mass: Floats,
     ) -> float:
         """Smoothed distances to the assigned centroids, and the differences that move them."""
-        room = np.empty(self.n_features, dtype=self.matrix.dtype)
         part, present, points = self._rows(rows), self.present[rows], centroids.points
         return float(
-            kernels.residuals_and_sums(
-                part, present, self.scale, labels, item_weight, points, eps, room, lengths, sums, mass
-            )
+            kernels.residuals_and_sums(part, present, self.scale, labels, item_weight, points, eps, lengths, sums, mass)
         )
 
     def add_differences(
-        self, rows: slice, labels: Ints, weight: Floats, centroids: Centroids, sums: Floats, mass: Floats
+        self, rows: slice, labels: Ints, weight: Floats, centroids: Centroids, sums: NDArray[Any], mass: Floats
     ) -> None:
         """Add weighted differences of rows from their centroids to the sums of their clusters."""
         kernels.add_differences(self._rows(rows), self.present[rows], labels, weight, centroids.points, sums, mass)
@@ -185,8 +173,8 @@ class SparseView:
     def given(self, centroids: Centroids) -> Floats:
         return centroids.points if self.shift is None else centroids.points - self.shift
 
-    def products(self, rows: slice, centroids: Centroids) -> Floats:
-        return self.matrix[rows] @ centroids.folded
+    def products(self, rows: slice, centroids: Centroids, out: NDArray[Any]) -> None:
+        out[:] = self.matrix[rows] @ centroids.folded
 
     def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
         out, squares = np.empty(which.size), centroids.norms**2
@@ -194,6 +182,9 @@ class SparseView:
             *self.csr, self.present, which + rows.start, centroid, self.scale, centroids.points, squares, out
         )
         return out
+
+    def sums(self, n_clusters: int) -> Floats:
+        return np.zeros((n_clusters, self.n_features))
 
     def residuals_and_sums(
         self,
@@ -203,7 +194,7 @@ class SparseView:
         centroids: Centroids,
         eps: float,
         lengths: NDArray[Any],
-        sums: Floats,
+        sums: NDArray[Any],
         mass: Floats,
     ) -> float:
         here = np.arange(labels.size)
@@ -214,7 +205,7 @@ class SparseView:
         return float(item_weight[held] @ smooth[held])
 
     def add_differences(
-        self, rows: slice, labels: Ints, weight: Floats, centroids: Centroids, sums: Floats, mass: Floats
+        self, rows: slice, labels: Ints, weight: Floats, centroids: Centroids, sums: NDArray[Any], mass: Floats
     ) -> None:
         added = np.zeros_like(mass)
         kernels.csr_add_rows(*self.csr, rows.start, self.present[rows], labels, weight, sums, added)
@@ -285,12 +276,9 @@ def check_view_scale(view_scale: Any) -> tuple[str, ...]:
 
 def _contiguous(matrix: Matrix, rows: Any) -> NDArray[Any]:
     """Rows of a dense matrix in the one layout that kernels are compiled for."""
-    return _frozen(np.ascontiguousarray(matrix[rows]))
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    array.flags.writeable = False
-    return array
+    part = np.ascontiguousarray(matrix[rows])
+    part.flags.writeable = False
+    return part
 
 
 def learn_scaling(views: Views, view_scale: Any, weight: Floats, workers: Workers) -> list[Scaling]:
