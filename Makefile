@@ -6,14 +6,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: help demo test test-slow check lint bench lock clean
+.PHONY: help demo test test-slow check lint bench quality lock clean
 
 help:
 	@echo "make demo       cluster the handwritten numerals and draw every cluster"
 	@echo "make test       the tests (under five minutes)"
 	@echo "make test-slow  the tests that take longer"
 	@echo "make check      formatting, lint, types and tests"
-	@echo "make bench      timings and quality next to the peers (BENCH=\"rmkmc --large\" chooses)"
+	@echo "make bench      timings next to the peers (BENCH=\"rmkmc --large\" chooses)"
+	@echo "make quality    quality on real collections next to honest baselines (BENCH=rmkmc chooses)"
 	@echo "make lock       renew the lock files"
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
@@ -27,6 +28,11 @@ $(VENV)/.run: requirements/run.txt pyproject.toml
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
 	    --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
+	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
+	    --require-hashes -r requirements/bench.txt
 	@touch $@
 
 demo: $(VENV)/.run
@@ -45,8 +51,11 @@ lint: $(VENV)/.dev
 
 check: lint test
 
-bench: $(VENV)/.dev
+bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(BENCH)
+
+quality: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.quality $(BENCH)
 
 lock: $(VENV)/.dev
 	$(BIN)/python -m pip install -q --disable-pip-version-check uv
@@ -55,6 +64,8 @@ lock: $(VENV)/.dev
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-emit-index-url --no-annotate \
 	    --python-version 3.11 pyproject.toml requirements/build.in --group dev -c requirements/run.txt \
 	    -o requirements/dev.txt
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-emit-index-url --no-annotate \
+	    --python-version 3.11 pyproject.toml --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean:
 	rm -rf $(VENV) .bench demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

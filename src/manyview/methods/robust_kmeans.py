@@ -341,4 +341,4 @@ def _views_that_vary(views: Views, scalings: list[Scaling]) -> Ints:
         if v not in active:
             why = "is the same for every item" if views.mask[:, v].any() else "is missing for every item"
             warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=3)
-    return np.array(active or range(views.n_views), dtype=np.intp)
+    return np.array(active or np.flatnonzero(views.mask.any(axis=0)), dtype=np.intp)

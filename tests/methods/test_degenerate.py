@@ -1,0 +1,109 @@
+"""Whatever the data: a right answer, or an error that names what is wrong. Never NaN, never a stray warning."""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import manyview
+from manyview.errors import ViewWarning
+
+EXAMPLES = int(os.environ.get("MANYVIEW_EXAMPLES", "50"))
+ESTIMATORS = {
+    "literal": manyview.RobustMultiviewKMeans(n_init=1, max_iter=20, random_state=0),
+    "exact": manyview.RobustMultiviewKMeans(n_init=1, max_iter=20, random_state=0, assign="exact", view_scale=None),
+    "mean": manyview.RobustMultiviewKMeans(
+        n_init=1, max_iter=20, random_state=0, init="random", view_scale="mean_distance", view_weights="equal"
+    ),
+    "joined": manyview.ConcatenatedKMeans(n_init=1, max_iter=20, random_state=0),
+}
+
+
+@st.composite
+def collections(draw):
+    """One to three views of one to twelve items, each spoiled in some way."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n = draw(st.integers(1, 12))
+    views = []
+    for _ in range(draw(st.integers(1, 3))):
+        d = draw(st.sampled_from([1, 2, 5]))
+        X = rng.normal(size=(n, d))
+        spoil = draw(
+            st.sampled_from(
+                [
+                    "nothing",
+                    "zero rows",
+                    "duplicates",
+                    "constant",
+                    "constant column",
+                    "missing",
+                    "huge",
+                    "tiny",
+                    "integers",
+                ]
+            )
+        )
+        if spoil == "zero rows":
+            X[rng.random(n) < 0.5] = 0
+        elif spoil == "duplicates":
+            X = X[rng.integers(0, 2, size=n) % n]
+        elif spoil == "constant":
+            X[:] = rng.normal()
+        elif spoil == "constant column":
+            X[:, 0] = 3.25
+        elif spoil == "missing":
+            X[rng.random(n) < 0.4] = np.nan
+        elif spoil == "huge":
+            X *= 1e30
+        elif spoil == "tiny":
+            X *= 1e-30
+        elif spoil == "integers":
+            X = np.round(X).astype(np.int32)
+        form = draw(st.sampled_from(["plain", "float32", "fortran", "read-only", "sparse", "float16"]))
+        if form == "float32" or (form == "float16" and spoil in ("huge", "tiny")):
+            X = X.astype(np.float32)
+        elif form == "float16":
+            X = X.astype(np.float16)
+        elif form == "fortran":
+            X = np.asfortranarray(X)
+        elif form == "read-only":
+            X.flags.writeable = False
+        elif form == "sparse" and not np.isnan(X).any():
+            X = sparse.coo_matrix(X).tocsr()[:, ::-1]  # unsorted indices
+        views.append(X)
+    return views, draw(st.integers(1, n))
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=collections())
+def test_degenerate_data(name, data):
+    views, n_clusters = data
+    model = ESTIMATORS[name].set_params(n_clusters=n_clusters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", ViewWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            model.fit(views)
+        except ValueError as error:
+            # Items that lack every view do not count towards n_clusters.
+            assert "n_samples" in str(error) or "view" in str(error)
+            return
+        predicted = model.predict(views)
+    lacking = np.all(
+        [np.isnan(X).all(axis=1) if isinstance(X, np.ndarray) else [False] * X.shape[0] for X in views], axis=0
+    )
+    for labels in (model.labels_, predicted):
+        assert labels.dtype.kind == "i" and ((labels >= 0) | lacking).all() and (labels < n_clusters).all()
+        assert (labels[lacking] == -1).all()
+    for centres in model.cluster_centers_.values():
+        assert np.isfinite(centres).all()
+    if hasattr(model, "objective_"):
+        assert np.isfinite(model.objective_).all() and np.isfinite(model.view_weights_).all()
+        assert model.view_weights_.sum() == pytest.approx(1.0)
