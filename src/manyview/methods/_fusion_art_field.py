@@ -1,24 +1,30 @@
-"""The field of FusionART: its arrays, how data are cut into blocks for it, and the drivers of its loops."""
+"""The field of FusionART: its arrays, and the drivers of its loops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix, is_sparse
-from ..blocks import row_blocks, workers
-from ..data.views import Views
-from ._fusion_art_kernels import FREE, GRID, SKIP, Block, Field, Room, Rules, place_rows, present_rows, weigh
+from ..blocks import workers
+from ._fusion_art_reader import Channels, Reader
+from ._fusion_art_state import (
+    DIVISOR,
+    GRID,
+    MEMBERS,
+    NORM,
+    REACH,
+    SCATTER,
+    TAG_SQUARE,
+    Block,
+    Field,
+    Room,
+    Rules,
+)
 
 __all__ = [
-    "FREE",
-    "SKIP",
-    "Channels",
-    "Reader",
     "compact",
     "empty_field",
     "field_of",
@@ -38,72 +44,24 @@ Ints = NDArray[np.intp]
 
 HISTORY_ROWS = 1024
 FIRST_ROOM = 16
-BLOCK_BYTES = 2**20
-BLOCK_ROWS = 512
 
 _OVER_CLUSTERS = {  # which axis of each array runs over clusters
     "corner": 0,
     "ceiling": 0,
     "counts": 1,
-    "norm": 1,
-    "divisor": 1,
-    "reach": 1,
-    "members": 1,
-    "tag_sum": 1,
-    "tag_square": 1,
-    "spill": 1,
-    "scatter": 1,
+    "figures": 2,
+    "numbers": 2,
     "size": 0,
     "group": 0,
 }
 
 
-@dataclass(frozen=True)
-class Channels:
-    """Which view is which channel: content first, then tags, each kind in the order of the views."""
-
-    views: tuple[int, ...]
-    names: tuple[str, ...]
-    widths: tuple[int, ...]
-    n_content: int
-
-    @classmethod
-    def of(cls, kinds: dict[str, str], widths: dict[str, int]) -> Channels:
-        names = tuple(kinds)
-        content = [v for v, name in enumerate(names) if kinds[name] == "content"]
-        views = (*content, *(v for v in range(len(names)) if v not in content))
-        ordered = tuple(names[v] for v in views)
-        return cls(views, ordered, tuple(widths[name] for name in ordered), len(content))
-
-    @property
-    def n_channels(self) -> int:
-        return len(self.views)
-
-    @property
-    def content_at(self) -> NDArray[np.int64]:
-        return np.concatenate([[0], np.cumsum(self.widths[: self.n_content])]).astype(np.int64)
-
-    @property
-    def tags_at(self) -> NDArray[np.int64]:
-        return np.concatenate([[0], np.cumsum(self.widths[self.n_content :])]).astype(np.int64)
-
-    def in_view_order(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values per channel, along the last axis, in the order of the views."""
-        out = np.empty_like(values)
-        out[..., list(self.views)] = values
-        return out
-
-    def in_channel_order(self, values: Any) -> Floats:
-        return np.asarray(values, dtype=np.float64)[list(self.views)]
-
-
-def empty_field(channels: Channels, bounds: list[tuple[Floats, Floats]], shares: Floats, fuzzy: bool) -> Field:
+def empty_field(channels: Channels, bounds: list[tuple[Floats, Floats]], shares: Floats) -> Field:
     """A field without clusters. ``bounds``: low and high of every content channel."""
     low = np.concatenate([np.empty(0), *(low for low, _ in bounds)])
     high = np.concatenate([np.empty(0), *(high for _, high in bounds)])
     n_tags, kinds = int(channels.tags_at[-1]), channels.n_channels
-    per_tags = (kinds - channels.n_content, FIRST_ROOM)
-    varies = np.ones(kinds, dtype=bool)
+    varies = np.zeros(kinds, dtype=bool)  # a tag channel does from its first tag on
     for k, (lows, highs) in enumerate(bounds):
         varies[k] = bool((highs > lows).any())
     return Field(
@@ -112,15 +70,9 @@ def empty_field(channels: Channels, bounds: list[tuple[Floats, Floats]], shares:
         stretch=_stretch(low, high),
         corner=np.zeros((FIRST_ROOM, low.size), dtype=np.float32),
         ceiling=np.zeros((FIRST_ROOM, low.size), dtype=np.float32),
-        counts=np.zeros((n_tags, FIRST_ROOM), dtype=np.float32 if fuzzy else np.int32),
-        norm=np.zeros((kinds, FIRST_ROOM)),
-        divisor=np.zeros(per_tags),
-        reach=np.zeros((kinds, FIRST_ROOM)),
-        members=np.zeros((kinds, FIRST_ROOM), dtype=np.int64),
-        tag_sum=np.zeros(per_tags, dtype=np.int64),
-        tag_square=np.zeros(per_tags, dtype=np.int64),
-        spill=np.zeros((kinds, FIRST_ROOM)),
-        scatter=np.zeros((kinds, FIRST_ROOM)),
+        counts=np.zeros((n_tags, FIRST_ROOM), dtype=np.int32),
+        figures=np.zeros((5, kinds, FIRST_ROOM)),
+        numbers=np.zeros((3, kinds, FIRST_ROOM), dtype=np.int64),
         size=np.zeros(FIRST_ROOM, dtype=np.int64),
         group=np.full(FIRST_ROOM, -1, dtype=np.int64),
         total_scatter=np.zeros(kinds),
@@ -159,11 +111,10 @@ def field_of(state: dict[str, NDArray[Any]]) -> Field:
 def set_reach(field: Field, rules: Rules) -> None:
     """The bounds on T for the choice parameter of now, which may not be that of the last call."""
     n_content = rules.content_at.size - 1
-    norm, divisor = field.norm, field.divisor
-    field.reach[:n_content] = norm[:n_content] / (rules.choice + norm[:n_content])
-    field.reach[n_content:] = np.divide(
-        1.0, divisor * (rules.choice + norm[n_content:]), out=np.zeros_like(divisor), where=divisor > 0
-    )
+    norm, divisor, reach = field.figures[NORM], field.figures[DIVISOR], field.figures[REACH]
+    reach[:n_content] = norm[:n_content] / (rules.choice + norm[:n_content])
+    below = divisor * (rules.choice + norm)
+    np.divide(1.0, below[n_content:], out=reach[n_content:], where=divisor[n_content:] > 0)
 
 
 def grown(field: Field) -> Field:
@@ -235,84 +186,13 @@ def _least_passing(vigilance: Any, size: Floats) -> Floats:
     return np.where(size > 0, need, 0.0)
 
 
-class Reader:
-    """Cuts a ``Views`` into blocks: content of all channels side by side, tags as lists of numbers."""
-
-    def __init__(self, views: Views, channels: Channels) -> None:
-        self.channels = channels
-        matrices = [views.values()[v] for v in channels.views]
-        self.content = matrices[: channels.n_content]
-        self.tags = [_without_zeros(matrix) for matrix in matrices[channels.n_content :]]
-        self.has = views.mask[:, list(channels.views)]
-        self.n_items = views.n_items
-        self.row_bytes = 8.0 * float(channels.content_at[-1]) + 64
-
-    @property
-    def most_tags(self) -> int:
-        """The largest number of tags that one item has in one channel."""
-        return max((_most(matrix) for matrix in self.tags), default=0)
-
-    def blocks(self, block_bytes: int = BLOCK_BYTES) -> list[slice]:
-        return row_blocks(self.n_items, max(self.row_bytes, block_bytes / BLOCK_ROWS), block_bytes)
-
-    def block(self, rows: Any) -> Block:
-        """Some rows (a slice or integers), ready for the loops."""
-        has = np.ascontiguousarray(self.has[rows])
-        n_rows, at = has.shape[0], self.channels.content_at
-        raw = np.empty((n_rows, int(at[-1])))
-        for k, matrix in enumerate(self.content):
-            part = matrix[rows]
-            raw[:, at[k] : at[k + 1]] = part.toarray() if is_sparse(part) else part
-        starts = np.zeros((len(self.tags), n_rows), dtype=np.int64)
-        stops = np.zeros_like(starts)
-        ids: list[NDArray[Any]] = []
-        offset = 0
-        for t, matrix in enumerate(self.tags):
-            found, lengths = _tags_of(matrix, rows)
-            stops[t] = offset + np.cumsum(lengths)
-            starts[t] = stops[t] - lengths
-            offset += found.size
-            ids.append(found + self.channels.tags_at[t])
-        joined = np.concatenate(ids) if ids else np.empty(0)
-        return Block(raw, has, starts, stops, joined.astype(np.int64, copy=False))
-
-
-def _tags_of(matrix: Matrix, rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Tag numbers of some rows, one row after another, and how many each row has."""
-    if not is_sparse(matrix):
-        part = np.nan_to_num(matrix[rows])
-        at, found = np.nonzero(part)
-        return found, np.bincount(at, minlength=part.shape[0])
-    indptr = matrix.indptr
-    if isinstance(rows, slice):
-        pointers = indptr[rows.start : rows.stop + 1]
-        return matrix.indices[pointers[0] : pointers[-1]], np.diff(pointers)
-    starts = indptr[rows].astype(np.int64)
-    lengths = indptr[rows + 1] - starts
-    before = np.cumsum(lengths) - lengths
-    return matrix.indices[np.repeat(starts - before, lengths) + np.arange(lengths.sum())], lengths
-
-
-def _without_zeros(matrix: Matrix) -> Matrix:
-    if is_sparse(matrix) and (matrix.data == 0).any():
-        matrix = matrix.copy()
-        matrix.eliminate_zeros()
-    return matrix
-
-
-def _most(matrix: Matrix) -> int:
-    if is_sparse(matrix):
-        return int(np.diff(matrix.indptr).max(initial=0))
-    return int(matrix.shape[1])
-
-
 def working_room(field: Field) -> Room:
     """Space for the loops; as large as one cluster's row and a few numbers per cluster."""
     space, kinds = field.size.size, field.shares.size
     return Room(
-        x=np.zeros(field.low.size, dtype=np.float32),
-        overlap=np.zeros(field.divisor.shape, dtype=np.int32 if field.counts.dtype == np.int32 else np.float64),
+        overlap=np.zeros((kinds, space), dtype=np.int64),
         upper=np.zeros(space),
+        left=np.zeros(space + 1, dtype=np.int64),
         allowed=np.ones(space, dtype=bool),
         mark=np.zeros(field.counts.shape[0], dtype=bool),
         match=np.zeros((kinds, space)),
@@ -330,25 +210,27 @@ def learn_rows(
     previous: NDArray[np.int64] | None = None,
     spills: Floats | None = None,
 ) -> Iterator[Field]:
-    """Present items one after another, in ``order`` or as they come; yields the field after every block.
+    """Present items one after another, in ``order`` or as they come; yields the field whenever its arrays changed.
 
     ``labels`` are written in place. ``previous`` and ``spills`` (items x channels) serve further epochs.
     """
-    alive = np.ones(field.size.size, dtype=bool)
+    from ._fusion_art_learning_kernels import present_rows
+
     room = working_room(field)
-    for rows in reader.blocks():
+    blocks = reader.blocks()
+    coded = np.empty((blocks[0].stop if blocks else 0, field.low.size), dtype=np.float32)
+    for rows in blocks:
         taken: Any = rows if order is None else order[rows]
-        block = reader.block(taken)
+        block = reader.block(taken, field, keep_raw=True, into=coded)
         found = labels[taken]
         before = np.full(found.size, -1, dtype=np.int64) if previous is None else previous[taken]
         own = np.zeros((1, field.shares.size)) if spills is None else spills[taken]
         done = 0
         while done < found.size:
-            done = present_rows(
-                field, rules, block, room, done, forced[taken], before, own, spills is not None, found
-            )
+            done = present_rows(field, rules, block, room, done, forced[taken], before, own, spills is not None, found)
             if done < found.size:
                 field = grown(field)
+                yield field
                 alive = np.concatenate([room.allowed, np.ones(field.size.size - room.allowed.size, dtype=bool)])
                 room = working_room(field)._replace(allowed=alive)
         labels[taken] = found
@@ -362,12 +244,14 @@ def place_items(
 ) -> NDArray[np.int64]:
     """The winning cluster of every item, prototypes frozen; blocks are shared out to threads."""
 
+    from ._fusion_art_kernels import place_rows
+
     def place(rows: slice) -> NDArray[np.int64]:
         labels = np.full(rows.stop - rows.start, -1, dtype=np.int64)
         room = working_room(field)
         room.allowed[:] = False
         room.allowed[: allowed.size] = allowed
-        place_rows(field, rules, reader.block(rows), room, novelty, labels)
+        place_rows(field, rules, reader.block(rows, field), room, novelty, labels)
         return labels
 
     with workers(n_jobs) as threads:
@@ -377,10 +261,13 @@ def place_items(
 
 def reweigh(field: Field, rules: Rules) -> None:
     """Sums of D from the clusters, and the shares that follow."""
+    from ._fusion_art_learning_kernels import weigh
+
     n_clusters = int(field.tally[0])
-    field.total_scatter[:] = field.scatter[:, :n_clusters].sum(axis=1)
-    field.seen_in[:] = (field.members[:, :n_clusters] > 0).sum(axis=1)
-    weigh(field, rules)
+    field.total_scatter[:] = field.figures[SCATTER, :, :n_clusters].sum(axis=1)
+    field.seen_in[:] = (field.numbers[MEMBERS, :, :n_clusters] > 0).sum(axis=1)
+    if rules.adaptive:
+        weigh(field.shares, field.total_scatter, field.seen_in, field.varies)
 
 
 def found_groups(field: Field, rules: Rules, reader: Reader, groups: dict[int, Ints]) -> Field:
@@ -397,7 +284,7 @@ def found_groups(field: Field, rules: Rules, reader: Reader, groups: dict[int, I
         j = int(field.tally[0])
         field.tally[0] += 1
         field.group[j], field.size[j] = number, rows.size
-        block = reader.block(rows)
+        block = reader.block(rows, field)
         for k in range(n_content):
             _found_content(field, rules, block, k, j)
         for k in range(n_content, reader.channels.n_channels):
@@ -407,60 +294,51 @@ def found_groups(field: Field, rules: Rules, reader: Reader, groups: dict[int, I
 
 
 def _hold(field: Field, rules: Rules, reader: Reader, rows: Ints) -> None:
-    from ._fusion_art_kernels import widen
+    from ._fusion_art_learning_kernels import widen
 
-    block = reader.block(rows)
-    for row in range(rows.size):
+    block = reader.block(rows, field, keep_raw=True)
+    for row in range(block.raw.shape[0]):
         widen(field, rules, block.raw[row], block.has[row])
 
 
 def _found_content(field: Field, rules: Rules, block: Block, k: int, j: int) -> None:
-    from ._fusion_art_kernels import scale_row
-
-    start, stop = int(rules.content_at[k]), int(rules.content_at[k + 1])
+    cut = slice(int(rules.content_at[k]), int(rules.content_at[k + 1]))
     rows = np.flatnonzero(block.has[:, k])
     if not rows.size:
         return
-    coded = np.empty((rows.size, stop - start), dtype=np.float32)
-    cut = slice(start, stop)
-    for at, row in enumerate(rows):
-        scale_row(block.raw[row, cut], field.low[cut], field.high[cut], field.stretch[cut], coded[at])
+    coded = block.coded[rows, cut]
     mean = np.floor(coded.mean(axis=0, dtype=np.float64) * GRID + 0.5) / GRID
     field.corner[j, cut], field.ceiling[j, cut] = mean, 1.0 - mean
-    width = float(stop - start)
-    field.members[k, j], field.norm[k, j] = rows.size, width
+    width = float(cut.stop - cut.start)
     # Above w in one half is below it in the other, so the excess over both halves is the plain distance.
-    field.spill[k, j] = np.abs(coded - mean).sum()
-    field.scatter[k, j] = 2.0 * field.spill[k, j] / rows.size / width
-    field.reach[k, j] = width / (rules.choice + width)
+    spill = float(np.abs(coded - mean).sum())
+    field.numbers[MEMBERS, k, j] = rows.size
+    field.figures[:, k, j] = width, 0.0, width / (rules.choice + width), spill, 2.0 * spill / rows.size / width
 
 
 def _found_tags(field: Field, rules: Rules, block: Block, k: int, j: int, n_content: int) -> None:
-    t = k - n_content
-    has = block.has[:, k]
-    if rules.fuzzy:
-        has = has & (block.tag_stop[t] > block.tag_start[t])
-    lists = [block.tag_ids[a:b] for a, b in zip(block.tag_start[t][has], block.tag_stop[t][has], strict=True)]
+    starts, lengths = block.tag_start[:, k - n_content], block.n_tags[:, k - n_content]
+    has = block.has[:, k] & (lengths > 0) if rules.fuzzy else block.has[:, k]
+    lists = [block.tag_ids[start : start + length] for start, length in zip(starts[has], lengths[has], strict=True)]
     if not lists:
         return
     n_members = len(lists)
     counts = np.bincount(np.concatenate(lists), minlength=field.counts.shape[0])
     total = int(counts.sum())
-    field.members[k, j], field.tag_sum[t, j] = n_members, total
+    field.numbers[:2, k, j] = n_members, total
     if total == 0:
         return
-    field.tag_square[t, j] = int((counts.astype(np.int64) ** 2).sum())
-    scatter = 2.0 * (1.0 - float(field.tag_square[t, j]) / (float(n_members) * total))
+    field.varies[k] = True
     if rules.fuzzy:
-        weights = np.floor(counts / n_members * GRID + 0.5) / GRID
-        norm = float(weights.sum())
-        excess = float(sum(norm - weights[ids].sum() for ids in lists))
-        field.counts[:, j] += weights.astype(np.float32)
-        field.divisor[t, j], field.norm[k, j], field.spill[k, j] = 1.0, norm, excess
-        field.tag_square[t, j] = 0
-        scatter = (total / n_members - norm + 2.0 * excess / n_members) / norm
+        steps = np.floor(counts / n_members * GRID + 0.5)
+        field.counts[:, j] += steps.astype(np.int32)
+        norm, divisor = float(steps.sum()) / GRID, GRID
+        spill = float(sum(norm - steps[ids].sum() / GRID for ids in lists))
+        scatter = (total / n_members - norm + 2.0 * spill / n_members) / norm
     else:
         field.counts[:, j] += counts.astype(np.int32)
-        field.divisor[t, j], field.norm[k, j] = n_members, total / n_members
-    field.scatter[k, j] = scatter
-    field.reach[k, j] = 1.0 / (field.divisor[t, j] * (rules.choice + field.norm[k, j]))
+        squares = int((counts.astype(np.int64) ** 2).sum())
+        field.numbers[TAG_SQUARE, k, j] = squares
+        norm, divisor, spill = total / n_members, float(n_members), 0.0
+        scatter = 2.0 * (1.0 - squares / (float(n_members) * total))
+    field.figures[:, k, j] = norm, divisor, 1.0 / (divisor * (rules.choice + norm)), spill, scatter

@@ -13,7 +13,15 @@ from ..data.checks import check_number
 from ..data.views import Views
 from ..errors import ParameterError, ViewError
 
-__all__ = ["check_bounds", "check_groups", "check_kinds", "check_shares", "check_tags", "check_vigilance", "data_bounds"]
+__all__ = [
+    "check_bounds",
+    "check_groups",
+    "check_kinds",
+    "check_shares",
+    "check_tags",
+    "check_vigilance",
+    "data_bounds",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -27,7 +35,9 @@ def check_kinds(channels: Any, views: Views) -> dict[str, str]:
     if isinstance(channels, str) and channels == "auto":
         return kinds
     if not isinstance(channels, Mapping):
-        raise ParameterError(f"channels must be 'auto' or a dict of view name to 'content' or 'tags', got {channels!r}.")
+        raise ParameterError(
+            f"channels must be 'auto' or a dict of view name to 'content' or 'tags', got {channels!r}."
+        )
     for name, kind in channels.items():
         if name not in kinds:
             raise ParameterError(f"channels names view {name!r}, but the views are {', '.join(map(repr, kinds))}.")

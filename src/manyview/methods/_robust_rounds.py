@@ -20,7 +20,7 @@ from ._scaled_views import Centroids, Floats, Ints, ScaledView
 __all__ = ["Outcome", "Problem", "assign_items", "objective_and_weights", "run_rounds"]
 
 
-BLOCK_BYTES = 4 * 2**20
+BLOCK_BYTES = 8 * 2**20
 MOST_ROWS = 4096  # so many are summed in the type of the data before float64 takes over
 
 
@@ -90,7 +90,7 @@ def _field(views: Sequence[ScaledView], points: Sequence[Floats]) -> _Field:
     centroids = [view.centroids(F) for view, F in zip(views, points, strict=True)]
     dtype = np.result_type(*(c.folded.dtype for c in centroids))
     norms = np.array([c.norms for c in centroids])
-    slack = np.array([view.slack for view in views]) + 8 * len(views) * float(np.finfo(dtype).eps)
+    slack = np.array([view.slack for view in views]) + 4 * len(views) * float(np.finfo(dtype).eps)
     return _Field(centroids, norms, (norms**2).astype(dtype), slack)
 
 

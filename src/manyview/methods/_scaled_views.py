@@ -55,7 +55,7 @@ class DenseView:
         self.scale = scale.astype(matrix.dtype)
         self.n_features = int(matrix.shape[1])
         self.row_bytes = _row_bytes(matrix)
-        self.slack = (self.n_features + 4) * float(np.finfo(matrix.dtype).eps)
+        self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(matrix.dtype).eps)  # of an inner product, any order
         self._norms: Floats | None = None
 
     def _rows(self, rows: slice) -> NDArray[Any]:
@@ -155,7 +155,7 @@ class SparseView:
         self.csr = (matrix.data, matrix.indices, matrix.indptr)
         self.n_features = int(matrix.shape[1])
         self.row_bytes = _row_bytes(matrix)
-        self.slack = (self.n_features + 4) * float(np.finfo(np.float64).eps)
+        self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(np.float64).eps)
         self._norms = np.empty(matrix.shape[0])
         kernels.csr_row_norms(*self.csr, self.scale, self._norms)
 

@@ -1,0 +1,483 @@
+"""FusionART as a user meets it: settings, streams, groups, missing views, hazards."""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.exceptions import SkipTestWarning
+from sklearn.utils.estimator_checks import check_estimator
+
+from manyview import FusionART, Views, load, save
+from manyview.errors import ParameterError, ViewError, ViewWarning
+from manyview.testing import check_multiview_estimator, separated_views
+
+from .test_fusion_art_reference import grid_data, prototype, tag_matrix
+
+
+def noisy_views(seed=0, n_items=400, dtype=np.float64):
+    """Content far outside [0, 1], tags with noise; some items without tags."""
+    rng = np.random.default_rng(seed)
+    _, lists, kind = grid_data(seed, n_items)
+    looks = (3 * rng.normal(size=(n_items, 8)) + 5 * kind[:, None]).astype(dtype)
+    return {"looks": looks, "tags": tag_matrix(lists, 30, dtype)}
+
+
+def rows_of(views, rows):
+    return {name: matrix[rows] for name, matrix in views.items()}
+
+
+def same_state(a, b):
+    assert a.field_.keys() == b.field_.keys()
+    for name, array in a.field_.items():
+        assert array.dtype == b.field_[name].dtype and np.array_equal(array, b.field_[name]), name
+    assert np.array_equal(a.contributions_, b.contributions_)
+    assert a.n_clusters_ == b.n_clusters_
+
+
+def in_pieces(model, views, cuts):
+    n_items = views["tags"].shape[0]
+    labels = []
+    for start, stop in zip([0, *cuts], [*cuts, n_items], strict=True):
+        labels.append(model.partial_fit(rows_of(views, slice(start, stop))).labels_)
+    return np.concatenate(labels)
+
+
+# The number of clusters cannot be asked for, so bounds and vigilance are such that three kinds come apart.
+@pytest.mark.parametrize("more", [{}, {"tag_learning": "fuzzy"}, {"epochs": 2}, {"min_size": 2}], ids=str)
+def test_multiview_checks(more):
+    # What the first member lacks, fuzzy learning never learns, so there the tags may not veto.
+    vigilance = {"content": 0.8, "tags": 0.0 if "tag_learning" in more else 0.1}
+    check_multiview_estimator(FusionART(vigilance, bounds=(0, 10), **more))
+
+
+def test_scikit_learn_checks():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SkipTestWarning)
+        warnings.simplefilter("ignore", ViewWarning)
+        results = check_estimator(FusionART(0.75, learning_rate=1.0), on_fail=None)
+    assert not {r["check_name"]: repr(r["exception"])[:300] for r in results if r["status"] == "failed"}
+
+
+# -- streams
+
+
+@pytest.mark.parametrize("settings", [{}, {"tag_learning": "fuzzy"}, {"match_tracking": "monotone"}], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_any_split_gives_the_same_state_bit_for_bit(settings, dtype):
+    views = noisy_views(dtype=dtype)
+    whole = FusionART(vigilance=0.2, **settings).partial_fit(views)
+    assert whole.n_clusters_ > 3
+    for cuts in ([7], [1, 2, 3, 200], list(range(1, 400, 9))):
+        pieces = FusionART(vigilance=0.2, **settings)
+        assert np.array_equal(in_pieces(pieces, views, cuts), whole.labels_)
+        same_state(pieces, whole)
+
+
+def test_many_rows_in_one_call_are_cut_into_blocks_without_a_trace():
+    views = noisy_views(n_items=1300)
+    whole = FusionART().partial_fit(views)
+    pieces = FusionART()
+    in_pieces(pieces, views, [650])
+    same_state(pieces, whole)
+
+
+def test_fit_in_order_equals_partial_fit_where_bounds_are_given():
+    views = noisy_views()
+    streamed = FusionART(bounds=(-10, 40)).partial_fit(views)
+    fitted = FusionART(bounds=(-10, 40), shuffle=False).fit(views)
+    same_state(fitted, streamed)
+    tags = {"tags": views["tags"]}
+    same_state(FusionART(shuffle=False).fit(tags), FusionART().partial_fit(tags))
+
+
+def test_saving_mid_stream_and_going_on_equals_never_having_stopped(tmp_path):
+    views = noisy_views()
+    groups = np.full(400, -1)
+    groups[:6] = [0, 0, 0, 1, 1, 1]
+    whole = FusionART(vigilance=0.15).partial_fit(views, groups)
+    stopped = FusionART(vigilance=0.15).partial_fit(rows_of(views, slice(0, 150)), groups[:150])
+    back = load(save(stopped, tmp_path / "model"))
+    same_state(back, stopped)
+    back.partial_fit(rows_of(views, slice(150, 400)))
+    same_state(back, whole)
+    assert back.groups_ == [0, 1]
+    same_state(copy.deepcopy(stopped).partial_fit(rows_of(views, slice(150, 400))), whole)
+
+
+def test_bounds_widen_row_by_row_and_prototypes_move_along():
+    rows = np.array([[0.25], [0.75], [1.5], [-2.5]])
+    model = FusionART(vigilance=0.0, learning_rate=1.0)
+    for row in range(4):
+        model.partial_fit(rows[row : row + 1])
+        low, high = model.cluster_boxes_["view0"]
+        assert (low[0, 0], high[0, 0]) == pytest.approx((rows[: row + 1].min(), rows[: row + 1].max()), abs=1e-6)
+    assert [side.tolist() for side in model.bounds_["view0"]] == [[-2.5], [1.5]]
+    assert model.scatter_[0, 0] >= 0
+
+
+@pytest.mark.parametrize("beta", [0.4, 1.0])
+def test_scatter_stays_an_upper_bound_while_bounds_widen(beta):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 3)) * np.linspace(0.1, 4, 200)[:, None]
+    model = FusionART(vigilance=0.3, learning_rate=beta)
+    labels = model.partial_fit(rows).labels_
+    low, high = model.bounds_["view0"]
+    coded = (rows - low) / (high - low)
+    for j in range(model.n_clusters_):
+        members = coded[labels == j]
+        true = np.abs(np.hstack([members, 1 - members]) - prototype(model, j)).sum(axis=1).mean()
+        assert true / prototype(model, j).sum() <= model.scatter_[j, 0] + 1e-5
+
+
+def test_memory_is_that_of_the_clusters_and_the_history_is_thinned():
+    views = noisy_views(n_items=300)
+    model = FusionART()
+    for _ in range(3):
+        model.partial_fit(views)
+    size = sum(array.nbytes for array in model.field_.values())
+    for _ in range(12):
+        model.partial_fit(views)
+    assert model.cluster_sizes_.sum() == 15 * 300
+    per_cluster = 4 * (2 * 8 + 30) + 8 * (5 * 2 + 3 * 2 + 2)
+    assert sum(array.nbytes for array in model.field_.values()) <= size + 40 * per_cluster
+    assert len(model.contributions_history_) == len(model.history_items_) <= 1024
+    assert np.all(np.diff(model.history_items_) == model.history_items_[0])
+    assert np.allclose(model.contributions_history_.sum(axis=1), 1)
+
+
+# -- what the spec promises of any field
+
+
+def test_invariants():
+    views = noisy_views()
+    model = FusionART(vigilance=0.2, random_state=0).fit(views)
+    labels, tags = model.labels_, views["tags"].toarray()
+    assert model.cluster_sizes_.sum() == 400
+    assert np.array_equal(np.bincount(labels), model.cluster_sizes_)
+    assert model.contributions_.sum() == pytest.approx(1)
+    assert np.all((model.scatter_[:, 1] >= 0) & (model.scatter_[:, 1] < 2))
+    assert np.all(model.field_["figures"][0, 0] <= 8)
+    means = np.array([tags[labels == j].mean(axis=0) for j in range(model.n_clusters_)])
+    assert np.allclose(model.cluster_centers_["tags"].toarray(), means)
+
+
+def test_content_prototypes_only_shrink():
+    looks, _, _ = grid_data(0, 200)
+    model = FusionART(vigilance=0.5)
+    before = np.empty((0, 12))
+    for i in range(200):
+        model.partial_fit(looks[i : i + 1])
+        corner = model.field_["corner"]
+        assert np.all(corner[: len(before)] <= before)
+        before = corner.copy()
+
+
+def test_no_vigilance_makes_one_cluster_and_full_vigilance_one_per_record():
+    looks, lists, _ = grid_data(1, 150)
+    assert FusionART(0.0).fit({"looks": looks, "tags": tag_matrix(lists, 30)}).n_clusters_ == 1
+    twice = np.random.default_rng(0).random((40, 3))[np.arange(80) % 40]
+    assert FusionART(1.0).fit(twice).n_clusters_ == 40
+
+
+def test_a_contribution_of_zero_silences_the_choice_but_not_the_vigilance():
+    looks, lists, _ = grid_data(2, 200, tagless=0.0)
+    views = {"looks": looks, "tags": tag_matrix(lists, 30)}
+    settings = {"shuffle": False, "bounds": (0, 1), "learning_rate": 1.0}
+    plain = FusionART(0.55, **settings).fit(looks)
+    silent = FusionART([0.55, 0.0], contributions=(1, 0), **settings).fit(views)
+    assert np.array_equal(plain.labels_, silent.labels_)
+    assert silent.contributions_.tolist() == [1, 0]
+    watched = FusionART([0.55, 0.3], contributions={"tags": 0, "looks": 2}, **settings).fit(views)
+    assert not np.array_equal(watched.labels_, silent.labels_)
+    assert np.all(watched.contributions_history_ == [1, 0])
+
+
+def test_names_of_tags_and_order_of_features_do_not_matter():
+    looks, lists, _ = grid_data(3, 300)
+    tags = tag_matrix(lists, 30)
+    rng = np.random.default_rng(0)
+    settings = {"learning_rate": 1.0, "random_state": 0, "vigilance": 0.2}
+    labels = FusionART(**settings).fit_predict({"looks": looks, "tags": tags})
+    turned = {"looks": looks[:, rng.permutation(12)], "tags": tags[:, rng.permutation(30)]}
+    assert np.array_equal(FusionART(**settings).fit_predict(turned), labels)
+    doubled = {"looks": looks, "tags": csr_matrix(np.hstack([tags.toarray()] * 2))}
+    tiny = {**settings, "choice": 1e-9}
+    assert np.array_equal(
+        FusionART(**tiny).fit_predict(doubled), FusionART(**tiny).fit_predict({"looks": looks, "tags": tags})
+    )
+
+
+def test_items_without_tags():
+    looks, lists, _ = grid_data(4, 200)
+    model = FusionART(0.3, shuffle=False, bounds=(0, 1)).fit({"looks": looks, "tags": tag_matrix(lists, 30)})
+    alone = model.predict({"looks": looks[:9], "tags": tag_matrix([[]] * 9, 30)})
+    assert np.array_equal(alone, model.predict({"looks": looks[:9]}))
+    bare = {"looks": looks, "tags": tag_matrix([[]] * 200, 30)}
+    with pytest.warns(ViewWarning, match="'tags' holds no tag at all"):
+        tagless = FusionART(0.6, random_state=0).fit(bare)
+    assert np.array_equal(tagless.labels_, FusionART(0.6, random_state=0).fit_predict(looks))
+    assert tagless.contributions_.tolist() == [1, 0]
+
+
+# -- channels
+
+
+def test_channels_are_found_or_told():
+    looks, lists, _ = grid_data(0, 60)
+    tags = tag_matrix(lists, 30)
+    views = {"looks": looks, "tags": tags, "counts": tags * 2, "flags": tags.toarray()}
+    model = FusionART(0.0).fit(views)
+    assert model.channels_ == {"looks": "content", "tags": "tags", "counts": "content", "flags": "content"}
+    told = FusionART(channels={"flags": "tags"}, random_state=0).fit(views)
+    assert told.channels_["flags"] == "tags"
+    dense = FusionART(channels={"view0": "tags"}, random_state=1).fit([tags.toarray()])
+    for kind in (csr_matrix, csr_array):
+        assert np.array_equal(FusionART(random_state=1).fit([kind(tags)]).labels_, dense.labels_)
+    stored_zeros = tags.copy()
+    stored_zeros.data[:5] = 0
+    cleaned = stored_zeros.copy()
+    cleaned.eliminate_zeros()
+    same_state(FusionART(random_state=1).fit([stored_zeros]), FusionART(random_state=1).fit([cleaned]))
+
+
+def test_sparse_content_equals_dense_content():
+    rng = np.random.default_rng(0)
+    words = rng.poisson(0.4, size=(120, 25)).astype(float)
+    settings = {"vigilance": 0.7, "random_state": 0}
+    dense = FusionART(**settings).fit([words])
+    same_state(FusionART(**settings).fit([csr_matrix(words)]), dense)
+    same_state(FusionART(**settings).partial_fit([csr_matrix(words)]), FusionART(**settings).partial_fit([words]))
+
+
+def test_many_channels_of_both_kinds():
+    looks, lists, kind = grid_data(0, 300, tagless=0.0)
+    rng = np.random.default_rng(0)
+    words = tag_matrix([sorted({int(k), int(5 + rng.integers(5))}) for k in kind], 10)
+    views = {
+        "a": looks[:, :5],
+        "tags": tag_matrix(lists, 30),
+        "b": looks[:, 5:],
+        "words": words,
+        "c": rng.random((300, 4)),
+    }
+    model = FusionART({"content": 0.3, "words": 0.4}, random_state=0).fit(views)
+    assert model.contributions_.shape == (5,)
+    assert model.contributions_.sum() == pytest.approx(1)
+    assert np.array_equal(
+        model.labels_,
+        FusionART({"content": 0.3, "words": 0.4}, random_state=0).fit(dict(reversed(views.items()))).labels_,
+    )
+
+
+def test_a_constant_view_has_no_say():
+    looks, _, _ = grid_data(0, 60)
+    with pytest.warns(ViewWarning, match="'flat' is the same for every item"):
+        model = FusionART(0.6, random_state=0).fit({"looks": looks, "flat": np.ones((60, 3))})
+    assert model.contributions_.tolist() == [1, 0]
+    assert np.array_equal(model.labels_, FusionART(0.6, random_state=0).fit_predict({"looks": looks}))
+    model.partial_fit({"looks": looks[:1], "flat": np.array([[1.0, 2.0, 1.0]])})
+    assert model.contributions_[1] > 0
+
+
+def test_clusters_that_lack_a_channel_learn_it_later():
+    views = Views(
+        {"looks": np.array([[0.1], [0.9], [0.1]]), "more": np.array([[np.nan], [np.nan], [0.4]])},
+    )
+    model = FusionART(0.7).partial_fit(views)
+    assert model.labels_.tolist() == [0, 1, 0]
+    low, high = model.cluster_boxes_["more"]
+    assert (low[0, 0], high[0, 0]) == pytest.approx((0.4, 0.4), abs=1e-6)
+    assert np.isnan(low[1, 0])
+
+
+# -- groups
+
+
+def test_groups_start_as_their_means_and_members_keep_them():
+    views = noisy_views()
+    y = np.full(400, -1)
+    y[[3, 8, 13]], y[[40, 41]] = 7, 2
+    model = FusionART(bounds=(-20, 50), random_state=0).fit(views, y)
+    assert model.groups_ == [2, 7]
+    assert np.all(model.labels_[[40, 41]] == 0) and np.all(model.labels_[[3, 8, 13]] == 1)
+    assert model.n_clusters_ > 2
+    assert model.cluster_sizes_.sum() == 400
+    only = FusionART(bounds=(-20, 50)).fit(rows_of(views, [3, 8, 13]), [0, 0, 0])
+    looks = (views["looks"][[3, 8, 13]] + 20) / 70
+    tags = views["tags"].toarray()[[3, 8, 13]]
+    assert only.field_["corner"][0] == pytest.approx(looks.mean(axis=0), abs=1e-6)
+    assert only.cluster_centers_["tags"].toarray()[0] == pytest.approx(tags.mean(axis=0))
+    mean = np.concatenate([looks.mean(axis=0), 1 - looks.mean(axis=0)])
+    true = np.abs(np.hstack([looks, 1 - looks]) - mean).sum(axis=1).mean() / mean.sum()
+    assert only.scatter_[0, 0] == pytest.approx(true, abs=1e-5)
+    assert only.scatter_[0, 1] == pytest.approx(
+        np.abs(tags - tags.mean(axis=0)).sum(axis=1).mean() / tags.mean(axis=0).sum()
+    )
+
+
+def test_groups_can_be_lists_of_ids():
+    views = noisy_views(n_items=60)
+    ids = [f"photo{i}" for i in range(60)]
+    X = Views(views, ids=ids)
+    y = np.full(60, -1)
+    y[[1, 2]], y[[5, 9]] = 0, 1
+    by_number = FusionART(random_state=0).fit(X, y)
+    by_list = FusionART(random_state=0).fit(X, [["photo1", "photo2"], ["photo9", "photo5"]])
+    same_state(by_list, by_number)
+    named = FusionART(random_state=0).fit(X, {"beach": ["photo1", "photo2"], "dogs": ["photo5", "photo9"]})
+    assert named.groups_ == ["beach", "dogs"]
+    assert named.explain_cluster(1)["group"] == "dogs"
+    with pytest.raises(ParameterError, match="'nobody'"):
+        FusionART().fit(X, [["nobody"]])
+    with pytest.raises(ParameterError, match="photo1"):
+        FusionART().fit(X, [["photo1"], ["photo1"]])
+
+
+def test_groups_survive_the_stream():
+    views = noisy_views()
+    y = np.full(400, -1)
+    y[:4] = [0, 0, 1, 1]
+    model = FusionART(0.2).partial_fit(rows_of(views, slice(0, 100)), y[:100])
+    assert model.labels_[:4].tolist() == [0, 0, 1, 1]
+    later = np.full(300, -1)
+    later[[0, 5]], later[9] = 1, 4
+    model.partial_fit(rows_of(views, slice(100, 400)), later)
+    assert model.labels_[[0, 5]].tolist() == [1, 1]
+    assert model.groups_ == [0, 1, 4]
+    assert model.field_["group"][model.labels_[9]] == 2
+    assert model.cluster_sizes_.sum() == 400
+    assert FusionART().fit(views, np.full(400, -1)).groups_ == []
+
+
+@pytest.mark.parametrize("tag_learning", ["probability", "fuzzy"])
+def test_groups_work_with_both_ways_to_learn_tags(tag_learning):
+    views = noisy_views()
+    y = np.full(400, -1)
+    y[:9] = np.arange(9) % 3
+    model = FusionART(tag_learning=tag_learning, epochs=2, random_state=0).fit(views, y)
+    assert np.array_equal(model.labels_[:9], y[:9])
+    assert np.bincount(model.labels_, minlength=model.n_clusters_).sum() == model.cluster_sizes_.sum()
+
+
+# -- predict, novelty, min_size, epochs
+
+
+def test_novelty():
+    looks = np.array([[0.1, 0.1], [0.12, 0.1], [0.9, 0.9]])
+    tags = tag_matrix([[0], [0], [1]], 3)
+    model = FusionART([0.8, 0.5], novelty=True, bounds=(0, 1), shuffle=False).fit({"looks": looks, "tags": tags})
+    new = {"looks": np.array([[0.1, 0.1], [0.9, 0.1], [0.9, 0.9]]), "tags": tag_matrix([[0], [0], [2]], 3)}
+    assert model.predict(new).tolist() == [0, -1, -1]
+    assert model.set_params(novelty=False).predict(new).tolist() == [0, 0, 1]
+    assert model.explain(new, [-1, -1, -1])[0]["text"] == "It resembles no cluster."
+
+
+def test_min_size_looks_again_and_leaves_small_clusters_out():
+    views = noisy_views()
+    online = FusionART(0.3, random_state=0).fit(views)
+    large = FusionART(0.3, random_state=0, min_size=20).fit(views)
+    assert np.array_equal(large.cluster_sizes_, online.cluster_sizes_)
+    assert set(large.labels_) <= set(np.flatnonzero(online.cluster_sizes_ >= 20))
+    assert np.array_equal(large.labels_, large.predict(views))
+    share = FusionART(0.3, random_state=0, min_size=0.05).fit(views)
+    assert np.array_equal(share.labels_, large.labels_)
+    again = FusionART(0.3, random_state=0, min_size=1).fit(views)
+    assert np.array_equal(again.labels_, online.predict(views))
+    with pytest.warns(ViewWarning, match="no cluster has min_size=1000"):
+        FusionART(min_size=1000).fit(views)
+
+
+@pytest.mark.parametrize("tag_learning", ["probability", "fuzzy"])
+def test_epochs_keep_the_books(tag_learning):
+    views = noisy_views()
+    model = FusionART(0.25, epochs=4, random_state=0, tag_learning=tag_learning).fit(views)
+    assert 1 < model.n_iter_ <= 4
+    assert np.array_equal(np.bincount(model.labels_, minlength=model.n_clusters_), model.cluster_sizes_)
+    assert model.cluster_sizes_.min() > 0
+    if tag_learning == "probability":
+        tags = views["tags"].toarray()
+        for j in range(model.n_clusters_):
+            counts = tags[model.labels_ == j].sum(axis=0)
+            assert model.field_["counts"][:, j] == pytest.approx(counts)
+            assert model.field_["numbers"][1:, 1, j].tolist() == [counts.sum(), (counts**2).sum()]
+    one = FusionART(0.25, random_state=0, tag_learning=tag_learning).fit(views)
+    assert one.n_iter_ == 1
+    figures, n_channels = model.field_["figures"], 2
+    assert model.field_["total_scatter"] == pytest.approx(figures[4].sum(axis=1), abs=1e-9)
+    assert model.field_["seen_in"].shape == (n_channels,)
+
+
+def test_the_order_is_seeded():
+    views = noisy_views()
+    first = FusionART(0.3, random_state=1).fit_predict(views)
+    assert np.array_equal(FusionART(0.3, random_state=1).fit_predict(views), first)
+    assert not np.array_equal(FusionART(0.3, random_state=2).fit_predict(views), first)
+
+
+def test_predict_takes_threads_and_views_that_are_absent():
+    views = noisy_views(n_items=1500)
+    model = FusionART(0.3, random_state=0).fit(views)
+    assert np.array_equal(model.set_params(n_jobs=2).predict(views), model.set_params(n_jobs=1).predict(views))
+    assert model.predict({"tags": views["tags"][:5]}).shape == (5,)
+    assert model.predict([None, views["tags"][:5]]).shape == (5,)
+    with pytest.raises(ViewError, match="'sound' was not there"):
+        model.predict({"sound": views["looks"]})
+
+
+def test_predict_of_separated_kinds():
+    views, truth = separated_views()
+    model = FusionART({"content": 0.8, "tags": 0.1}, bounds=(0, 10)).fit(views)
+    assert len(set(zip(model.predict(views).tolist(), truth.tolist(), strict=True))) == 3
+
+
+# -- what is refused
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"vigilance": 1.2}, "vigilance must be between 0 and 1 for every view, got 1.2 for view 'looks'"),
+        ({"vigilance": {"sound": 0.1}}, "'sound'"),
+        ({"vigilance": [0.1]}, "2 views"),
+        ({"choice": 0}, "choice"),
+        ({"learning_rate": 0}, "learning_rate"),
+        ({"channels": {"sound": "tags"}}, "'sound'"),
+        ({"channels": {"looks": "sound"}}, "'content' or 'tags'"),
+        ({"channels": "tags"}, "channels must be 'auto'"),
+        ({"contributions": [1]}, "2 number"),
+        ({"contributions": {"looks": 1}}, "contributions must be"),
+        ({"contributions": (0, 0)}, "not all 0"),
+        ({"tag_learning": "mean"}, "tag_learning"),
+        ({"match_tracking": "up"}, "match_tracking"),
+        ({"epochs": 0}, "epochs"),
+        ({"min_size": 0}, "min_size"),
+        ({"novelty": "yes"}, "novelty must be True or False"),
+        ({"bounds": (1, 0)}, "low at most high"),
+        ({"bounds": 3}, "bounds must be a pair"),
+        ({"bounds": {"tags": (0, 1)}}, "not a content view"),
+    ],
+)
+def test_bad_settings(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        FusionART(**settings).fit(noisy_views(n_items=20))
+
+
+def test_bad_data():
+    views = noisy_views(n_items=20)
+    wrong = views["tags"].copy()
+    wrong.data[0] = 3
+    with pytest.raises(ViewError, match=r"'tags' is a tag channel.* holds 3"):
+        FusionART(channels={"tags": "tags"}).fit({**views, "tags": wrong})
+    with pytest.raises(ViewError, match=r"row 4 holds 0\.5"):
+        FusionART(channels={"view0": "tags"}).fit(np.where(np.arange(20)[:, None] == 4, 0.5, 1.0))
+    model = FusionART().fit(views)
+    state = copy.deepcopy(model)
+    with pytest.raises(ViewError, match="is a tag channel"):
+        model.partial_fit({**views, "tags": wrong})
+    same_state(model, state)
+    with pytest.raises(ParameterError, match="one integer for each of the 20 items"):
+        FusionART().fit(views, [0, 1])
+    with pytest.raises(ParameterError, match="integers"):
+        FusionART().fit(views, np.full(20, 0.5))
