@@ -32,7 +32,7 @@ def cases(quick: bool, large: bool) -> list[Case]:
                 Contender("enstop PLSA, tables stacked", "enstop_plsa", {"k": k}, "enstop"),
                 Contender("scikit-learn NMF (mu, KL), tables stacked", "sklearn_nmf", {"k": k}),
             ),
-            iterations=(5, 25),
+            iterations=(3, 15) if k == 8 else (2, 6),
             repeats=repeats,
         )
         for k in (8, 64)
@@ -47,7 +47,7 @@ def cases(quick: bool, large: bool) -> list[Case]:
                 Contender("enstop PLSA", "enstop_plsa", {"k": k}, "enstop"),
                 Contender("scikit-learn NMF (mu, KL), float64", "sklearn_nmf", {"k": k}),
             ),
-            iterations=(2, 6),
+            iterations=(2, 6) if k == 8 else (1, 3),
             repeats=3,
         )
         for k in (8, 64)

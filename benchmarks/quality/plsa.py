@@ -92,6 +92,7 @@ def _methods(A: Any, B: Any, aux: Any, k: int, seed: int) -> Iterator[tuple[str,
     yield "PLSA combined", PLSA(**settings, n_init=2).fit(both).labels_[:n]
     yield "aPLSA, tradeoff 0.2", AnnotatedPLSA(**settings).fit(A, annotations=B).labels_
     yield "aPLSA, tradeoff 0.8", AnnotatedPLSA(**settings, tradeoff=0.8).fit(A, annotations=B).labels_
+    yield f"PLSA separate, {max(16, 2 * k)} topics", PLSA(**settings, n_topics=max(16, 2 * k), n_init=2).fit(A).labels_
     more = AnnotatedPLSA(**settings, n_topics=max(16, 2 * k), n_init=2)
     yield f"aPLSA, tradeoff 0.2, {max(16, 2 * k)} topics", more.fit(A, annotations=B).labels_
 

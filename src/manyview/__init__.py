@@ -16,8 +16,13 @@ if TYPE_CHECKING:
     from . import metrics as metrics
     from . import testing as testing
     from .data.views import Views as Views
+    from .methods.annotations import annotation_matrix as annotation_matrix
     from .methods.baselines import ConcatenatedKMeans as ConcatenatedKMeans
     from .methods.baselines import SingleViewKMeans as SingleViewKMeans
+    from .methods.coding import BagOfWords as BagOfWords
+    from .methods.fusion_art import FusionART as FusionART
+    from .methods.plsa import PLSA as PLSA
+    from .methods.plsa import AnnotatedPLSA as AnnotatedPLSA
     from .methods.robust_kmeans import RobustMultiviewKMeans as RobustMultiviewKMeans
     from .persist import load as load
     from .persist import save as save
@@ -25,6 +30,11 @@ if TYPE_CHECKING:
 _WHERE = {
     "Views": "data.views",
     "RobustMultiviewKMeans": "methods.robust_kmeans",
+    "FusionART": "methods.fusion_art",
+    "AnnotatedPLSA": "methods.plsa",
+    "PLSA": "methods.plsa",
+    "BagOfWords": "methods.coding",
+    "annotation_matrix": "methods.annotations",
     "ConcatenatedKMeans": "methods.baselines",
     "SingleViewKMeans": "methods.baselines",
     "load": "persist",

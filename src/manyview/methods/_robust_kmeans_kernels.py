@@ -24,11 +24,10 @@ def choose_literal(products, squares, weight, doubt, cost, labels, rows, cluster
         cost[:] = 0
         for v in range(products.shape[0]):
             w = weight[v, i]
-            if w > 0:  # the products of a row that lacks the view may be NaN
-                p = products[v, i]
-                q = squares[v]
-                for k in range(p.shape[0]):
-                    cost[k] += w * (q[k] - 2 * p[k])
+            p = products[v, i]
+            q = squares[v]
+            for k in range(p.shape[0]):
+                cost[k] += w * (q[k] - 2 * p[k])
         n_open += _possible(cost, doubt[i], i, n_open, labels, rows, clusters)
     return n_open
 

@@ -106,6 +106,8 @@ def _assign_block(views: Sequence[ScaledView], rows: slice, field: _Field, weigh
     if rule == "literal":
         largest = field.norms.max(axis=1)[:, None]
         doubt = (weight * ((4.0 * field.slack[:, None] * largest) * (norms + largest))).sum(axis=0)
+        if not weight.all():
+            products[weight == 0] = 0  # rows that lack the view may hold NaN
         room = np.empty(n_clusters, dtype=products.dtype)
         n_open = kernels.choose_literal(
             products, field.squares, weight.astype(products.dtype), doubt, room, labels, *pairs

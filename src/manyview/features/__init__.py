@@ -1,0 +1,1 @@
+"""From items to views: what a picture looks like, as numbers."""
