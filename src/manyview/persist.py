@@ -116,10 +116,8 @@ class _Writer:
 
     def estimator(self, model: Any, where: str) -> dict[str, Any]:
         name = type(model).__name__
-        if type(model) not in _classes().values():
-            raise ParameterError(
-                f"{where} is a {name}; manyview.save keeps manyview's own estimators: {', '.join(_classes())}."
-            )
+        if type(model) is not _estimator_class(name):
+            raise ParameterError(f"{where} is a {name}; manyview.save keeps the estimators of manyview and no others.")
         params = {key: self.value(item, f"{name}.{key}") for key, item in model.get_params(deep=False).items()}
         fitted = {
             key: self.value(item, f"{name}.{key}") for key, item in vars(model).items() if _ATTRIBUTE.fullmatch(key)
@@ -174,11 +172,9 @@ class _Reader:
 
     def estimator(self, state: Any, depth: int) -> Any:
         name = state["class"]
-        known = _classes().get(name)
+        known: Any = _estimator_class(name)
         if known is None:
-            raise StoreError(
-                f"{self.folder} holds a {name!r}, which this version does not know: {', '.join(_classes())}."
-            )
+            raise StoreError(f"{self.folder} holds a {name!r}, which this version does not know.")
         expected = set(known().get_params(deep=False))
         params = {key: self.value(item, depth + 1) for key, item in state["params"].items()}
         if unknown := set(params) - expected:
@@ -252,12 +248,12 @@ def _read_array(folder: Path, name: str) -> NDArray[Any]:
     return values.reshape(shape, order="F" if fortran else "C")
 
 
-def _classes() -> dict[str, type]:
-    """The estimators that may be saved and loaded, by name."""
+def _estimator_class(name: Any) -> type | None:
+    """The public estimator of that name, or None; nothing else of the package is imported."""
     import manyview
 
-    found = {name: getattr(manyview, name) for name in manyview.__all__}
-    return {name: value for name, value in found.items() if isinstance(value, type) and hasattr(value, "get_params")}
+    value = getattr(manyview, name) if isinstance(name, str) and name in manyview.__all__ else None
+    return value if isinstance(value, type) and hasattr(value, "get_params") else None
 
 
 def _sync(file: Any) -> None:
