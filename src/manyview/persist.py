@@ -116,7 +116,7 @@ class _Writer:
 
     def estimator(self, model: Any, where: str) -> dict[str, Any]:
         name = type(model).__name__
-        if type(model) is not _estimator_class(name):
+        if _estimator_class(name) != type(model):
             raise ParameterError(f"{where} is a {name}; manyview.save keeps the estimators of manyview and no others.")
         params = {key: self.value(item, f"{name}.{key}") for key, item in model.get_params(deep=False).items()}
         fitted = {
