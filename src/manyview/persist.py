@@ -115,8 +115,9 @@ class _Writer:
         self.arrays: dict[str, NDArray[Any]] = {}
 
     def estimator(self, model: Any, where: str) -> dict[str, Any]:
-        name = type(model).__name__
-        if _estimator_class(name) != type(model):
+        kind: Any = type(model)
+        name = kind.__name__
+        if kind is not _estimator_class(name):
             raise ParameterError(f"{where} is a {name}; manyview.save keeps the estimators of manyview and no others.")
         params = {key: self.value(item, f"{name}.{key}") for key, item in model.get_params(deep=False).items()}
         fitted = {
