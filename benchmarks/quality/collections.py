@@ -29,11 +29,13 @@ def load(name: str) -> tuple[Views, np.ndarray] | None:
         return None
     with np.load(folder / f"{name}.npz", allow_pickle=False) as stored:
         views = {}
+        sparse = {key[:-5] for key in stored.files if key.startswith("view_") and key.endswith("_data")}
+        pieces = {f"{base}{piece}" for base in sparse for piece in ("_data", "_indices", "_indptr", "_shape")}
         for key in stored.files:
-            if key.startswith("view_") and key.endswith("_data"):
+            if key.endswith("_data") and key[:-5] in sparse:
                 views[key[5:-5]] = tf_idf(sparse_block(stored, key[:-5]))
-            elif key.startswith("view_") and not key.endswith(("_indices", "_indptr", "_shape", "_names")):
-                views[key[5:]] = stored[key]
+            elif key.startswith("view_") and key not in pieces and stored[key].dtype.kind == "f":
+                views[key[5:]] = stored[key]  # names of features are words, not numbers
         if "tags_data" in stored.files:
             views["tags"] = tf_idf(sparse_block(stored, "tags"))
         return Views(views), stored["y"].astype(np.int64)
