@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Matrix, is_sparse
+from ..blocks import row_blocks
 from ..data.checks import check_number
 from ..data.views import Views
 from ..errors import ParameterError, ViewError
@@ -27,6 +28,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 KINDS = ("content", "tags")
+
+_BOUNDS_BYTES = 2**20  # so that the second look at a block finds it in the cache
 
 
 def check_kinds(channels: Any, views: Views) -> dict[str, str]:
@@ -144,12 +147,14 @@ def data_bounds(matrix: Matrix, has: NDArray[np.bool_]) -> tuple[Floats, Floats]
         ends = [getattr(rows, side)(axis=0) for side in ("min", "max")]
         low, high = (np.asarray(end.todense() if hasattr(end, "todense") else end, dtype=np.float64) for end in ends)
         return low.ravel(), high.ravel()
-    if has.all():
-        return matrix.min(axis=0).astype(np.float64), matrix.max(axis=0).astype(np.float64)
-    # Rows that a mask hides may hold anything, so NaN is not what tells them apart.
-    low = matrix.min(axis=0, where=has[:, None], initial=np.inf)
-    high = matrix.max(axis=0, where=has[:, None], initial=-np.inf)
-    return low.astype(np.float64), high.astype(np.float64)
+    low, high = np.full(matrix.shape[1], np.inf), np.full(matrix.shape[1], -np.inf)
+    for block in row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize, _BOUNDS_BYTES):
+        # Rows that a mask hides may hold anything, so NaN is not what tells them apart.
+        rows = matrix[block] if has[block].all() else matrix[block][has[block]]
+        if rows.shape[0]:
+            np.minimum(low, rows.min(axis=0), out=low)
+            np.maximum(high, rows.max(axis=0), out=high)
+    return low, high
 
 
 def check_groups(y: Any, views: Views) -> dict[Any, Ints]:
