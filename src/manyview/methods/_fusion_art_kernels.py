@@ -51,6 +51,16 @@ def scale_rows(X, rows, has, low, high, stretch, coded, start):
 
 
 @kernel
+def gather_tags(indices, indptr, rows, first, ids):
+    """Column numbers of some CSR rows, one row after another, ``first`` added. OUT ids: int64"""
+    at = 0
+    for i in range(rows.shape[0]):
+        for q in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            ids[at] = indices[q] + first
+            at += 1
+
+
+@kernel
 def intersection(x, corner, ceiling):
     """|x ^ w| of a complement-coded channel, exact. x, corner, ceiling: float32 on the grid."""
     total = 0.0

@@ -110,10 +110,10 @@ class Reader:
         ids: list[NDArray[Any]] = []
         offset = 0
         for t, matrix in enumerate(self.tags):
-            found, lengths[:, t] = _tags_of(matrix, rows)
+            found, lengths[:, t] = _tags_of(matrix, numbers, int(self.channels.tags_at[t]))
             starts[:, t] = offset + np.cumsum(lengths[:, t]) - lengths[:, t]
             offset += found.size
-            ids.append(found + self.channels.tags_at[t])
+            ids.append(found)
         joined = np.concatenate(ids) if ids else np.empty(0)
         return Block(coded, raw, has, starts, lengths, joined.astype(np.int64, copy=False))
 
@@ -123,20 +123,18 @@ def _dense_rows(matrix: Matrix, rows: Any) -> NDArray[Any]:
     return part.toarray() if is_sparse(part) else np.ascontiguousarray(part)
 
 
-def _tags_of(matrix: Matrix, rows: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Tag numbers of some rows, one row after another, and how many each row has."""
+def _tags_of(matrix: Matrix, rows: NDArray[np.intp], first: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Tag numbers of some rows, one row after another, counted from ``first``, and how many each row has."""
     if not is_sparse(matrix):
         part = np.nan_to_num(matrix[rows])
         at, found = np.nonzero(part)
-        return found, np.bincount(at, minlength=part.shape[0])
-    indptr = matrix.indptr
-    if isinstance(rows, slice):
-        pointers = indptr[rows.start : rows.stop + 1]
-        return matrix.indices[pointers[0] : pointers[-1]], np.diff(pointers)
-    starts = indptr[rows].astype(np.int64)
-    lengths = indptr[rows + 1] - starts
-    before = np.cumsum(lengths) - lengths
-    return matrix.indices[np.repeat(starts - before, lengths) + np.arange(lengths.sum())], lengths
+        return found + first, np.bincount(at, minlength=part.shape[0])
+    from ._fusion_art_kernels import gather_tags
+
+    lengths = matrix.indptr[rows + 1] - matrix.indptr[rows]
+    found = np.empty(int(lengths.sum()), dtype=np.int64)
+    gather_tags(matrix.indices, matrix.indptr, rows, first, found)
+    return found, lengths
 
 
 def _without_zeros(matrix: Matrix) -> Matrix:
