@@ -26,8 +26,10 @@ def main() -> int:
         for made in importlib.import_module(f"benchmarks.quality.{name}").tables(arguments.quick):
             print(f"\n{made.text()}", flush=True)
             tables.append(made)
+            if not arguments.quick:  # kept one by one: a long run that is cut off leaves what it has
+                table.keep(name, tables)
         if not arguments.quick:
-            print(f"\nkept in benchmarks/results/{table.keep(name, tables).name}", flush=True)
+            print(f"\nkept in benchmarks/results/quality-{name}.json", flush=True)
     return 0
 
 
