@@ -151,7 +151,7 @@ def floor(views: list[np.ndarray], threads: int, n_clusters: int = 219, boxes: f
     n_items, width = views[0].shape
 
     @numba.njit(fastmath=True, nogil=True)
-    def passes(n_items, x, corner, ceiling, counts, overlap):  # type: ignore[no-untyped-def]
+    def passes(n_items, x, corner, ceiling, counts, overlap):
         total = 0.0
         for i in range(n_items):
             for q in range(7):

@@ -38,8 +38,8 @@ class Table:
         for row in self.rows:
             shown = []
             for name in self.figures:
-                mean, deviation = row[name]  # type: ignore[misc]
-                shown.append(f"{mean:.4f}" + (f" ± {deviation:.3f}" if row["n_runs"] > 1 else ""))  # type: ignore[operator]
+                mean, deviation = row[name]
+                shown.append(f"{mean:.4f}" + (f" ± {deviation:.3f}" if row["n_runs"] > 1 else ""))
             cells.append([str(row["method"]), str(row["n_runs"]), *shown, str(row["published"])])
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [

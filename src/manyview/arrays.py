@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .errors import ViewError
 
-__all__ = ["Matrix", "as_matrix", "is_sparse", "rows_of"]
+__all__ = ["Matrix", "as_matrix", "is_sparse", "refuse_foreign", "rows_of"]
 
 # A dense view is an ndarray (or a memory map); a sparse one is a SciPy CSR matrix or array, which has no types.
 Matrix: TypeAlias = Any
@@ -33,18 +33,23 @@ def as_matrix(name: str, value: Any) -> Matrix:
 
     float32 and float64 stay; float16 becomes float32; integers and booleans become float64.
     """
-    library = type(value).__module__.split(".")[0]
-    if library in _NOT_YET:
-        raise ViewError(
-            f"view {name!r} is a {library} {type(value).__name__}; manyview takes NumPy arrays (memory-mapped "
-            f"ones too) and SciPy sparse matrices so far. Instead, {_NOT_YET[library]}."
-        )
+    refuse_foreign(name, value)
     if isinstance(value, np.ma.MaskedArray):
         raise ViewError(
             f"view {name!r} is a masked array, whose mask would be lost. Fill the rows of items that lack the "
             "view with NaN, or pass mask= to Views."
         )
     return _as_csr(name, value) if is_sparse(value) else _as_dense(name, value)
+
+
+def refuse_foreign(name: str, value: Any) -> None:
+    """Say what to do with an array of a library that is not supported yet."""
+    library = type(value).__module__.split(".")[0]
+    if library in _NOT_YET:
+        raise ViewError(
+            f"view {name!r} is a {library} {type(value).__name__}; manyview takes NumPy arrays (memory-mapped "
+            f"ones too) and SciPy sparse matrices so far. Instead, {_NOT_YET[library]}."
+        )
 
 
 def _as_dense(name: str, value: Any) -> NDArray[Any]:

@@ -65,3 +65,8 @@ def blobs(rng, n=40, widths=(3, 5, 2), n_clusters=3, spread=1.0):
     """Overlapping clusters in several views."""
     truth = rng.integers(n_clusters, size=n)
     return [rng.normal(size=(n_clusters, d))[truth] * 2 + rng.normal(size=(n, d)) * spread for d in widths], truth
+
+
+def fit(X, n_clusters=3, **settings):
+    """A quick fit with a fixed seed."""
+    return RobustMultiviewKMeans(n_clusters, **{"random_state": 0, "n_init": 2, **settings}).fit(X)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +150,7 @@ def assign_items(
 
 
 def _round_block(
-    problem: Problem, rows: slice, field: _Field, weights: Floats, residuals: NDArray[np.floating]
+    problem: Problem, field: _Field, weights: Floats, residuals: NDArray[np.floating], rows: slice
 ) -> _Partial:
     """Assign the items of a block, measure their residuals, and sum them up for the next centroids."""
     views = problem.views
@@ -175,12 +176,12 @@ def _room(problem: Problem) -> tuple[list[NDArray[np.floating]], list[Floats]]:
     return [view.sums(K) for view in problem.views], [np.zeros(K) for _ in problem.views]
 
 
-def _sum_block(problem: Problem, rows: slice, labels: Ints, centroids: Sequence[Centroids]) -> _Partial:
+def _sum_block(problem: Problem, field: _Field, labels: Ints, rows: slice) -> _Partial:
     """Sums of the items of a block under given labels, every D = 1."""
     views = problem.views
     sums, mass = _room(problem)
     for v, view in enumerate(views):
-        view.add_differences(rows, labels[rows], problem.item_weight[rows], centroids[v], sums[v], mass[v])
+        view.add_differences(rows, labels[rows], problem.item_weight[rows], field.centroids[v], sums[v], mass[v])
     return _Partial(labels[rows], np.empty((len(views), 0)), sums, mass, np.zeros(len(views)))
 
 
@@ -234,7 +235,7 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
     residuals = residuals.astype(dtype)
     log_omega = np.zeros(n_views) if problem.fixed_weights is None else _log(problem.fixed_weights)
     field = _field(views, [np.zeros((problem.n_clusters, view.n_features)) for view in views])
-    total = _gather(problem, lambda rows: _sum_block(problem, rows, labels, field.centroids))
+    total = _gather(problem, partial(_sum_block, problem, field, labels))
     total.labels = labels.copy()
     n_reseeded = _reseed(problem, total, np.ones(labels.size), residuals, field.centroids)
     labels, objective = total.labels, []
@@ -244,10 +245,7 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
             views, [_moved(views[v], field.centroids[v], total.sums[v], total.mass[v]) for v in range(n_views)]
         )
         weights = _shifted_exp(log_omega + np.log(problem.unit))
-        total = _gather(
-            problem,
-            lambda rows: _round_block(problem, rows, field, weights, residuals),  # noqa: B023
-        )
+        total = _gather(problem, partial(_round_block, problem, field, weights, residuals))
         residual_sums = total.residual_sums * problem.unit
         log_phi, log_omega, log_alpha = objective_and_weights(
             residual_sums,
