@@ -14,7 +14,7 @@ from manyview import RobustMultiviewKMeans, Views
 from manyview.datasets import load_handwritten
 from manyview.errors import ViewError, ViewWarning
 from manyview.methods import _robust_rounds
-from manyview.methods._scaled_views import Scaling, scaled_views
+from manyview.methods._scaled_views import scaled_views
 from manyview.testing import separated_views
 
 from .rmkmc_reference import blobs, fit, start_from
@@ -153,7 +153,8 @@ class TestSameAnswer:
         monkeypatch.setattr(_robust_rounds, "BLOCK_BYTES", 2**40)
         whole = fit(X, **settings, n_jobs=1)
         monkeypatch.setattr(_robust_rounds, "BLOCK_BYTES", -(-2000 // 7) * (649 * 8 + 6 * 8 * 10))
-        views = scaled_views(X, [Scaling(*[np.ones(d)] * 3, 1.0, 1.0, 1.0, True) for d in X.n_features.values()])
+        ones = [np.ones(width) for width in X.n_features.values()]
+        views = scaled_views(X, ones, ones)
         assert len(_robust_rounds._blocks(views, 10)) == 7
         for n_jobs in (1, 2):
             cut = fit(X, **settings, n_jobs=n_jobs)

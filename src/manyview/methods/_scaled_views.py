@@ -250,12 +250,12 @@ class Scaling:
     varies: bool
 
 
-def scaled_views(views: Views, scalings: Sequence[Scaling]) -> list[ScaledView]:
+def scaled_views(views: Views, shifts: Sequence[Floats], scales: Sequence[Floats]) -> list[ScaledView]:
     """Pair the matrices with their scalings."""
     result: list[ScaledView] = []
     for v, matrix in enumerate(views.values()):
         kind = SparseView if is_sparse(matrix) else DenseView
-        result.append(kind(matrix, views.mask[:, v], scalings[v].shift, scalings[v].scale))
+        result.append(kind(matrix, views.mask[:, v], shifts[v], scales[v]))
     return result
 
 

@@ -224,7 +224,7 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         n_clusters: int,
         threads: Workers,
     ) -> Problem:
-        scaled = scaled_views(views, scalings)
+        scaled = scaled_views(views, [s.shift for s in scalings], [s.scale for s in scalings])
         for view in scaled:
             view.keep_norms(threads)
         self._keep_scaling(views, scalings, active)
@@ -296,12 +296,10 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         return np.flatnonzero(self.view_varies_)
 
     def _assign(self, views: Views, distances: bool) -> tuple[Ints, Floats]:
-        scalings = [
-            Scaling(self.view_shift_[name], self.view_shift_[name], self.view_factor_[name], 1.0, 1.0, 1.0, True)
-            for name in views.names
-        ]
-        scaled, active = scaled_views(views, scalings), self._active()
-        centroids = [self.cluster_centers_[views.names[v]] - scalings[v].shift for v in active]
+        shifts = [self.view_shift_[name] for name in views.names]
+        scaled = scaled_views(views, shifts, [self.view_factor_[name] for name in views.names])
+        active = self._active()
+        centroids = [self.cluster_centers_[views.names[v]] - shifts[v] for v in active]
         weights = self.view_weights_[active] * self.view_unit_[active]
         with workers(self.n_jobs) as threads:
             labels, lengths = assign_items(
