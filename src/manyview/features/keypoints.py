@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingExtra, ParameterError, ViewError
+from .pictures import check_picture, grey_levels
 
 __all__ = ["DESCRIPTOR_SIZE", "dense_sift", "grey_image", "interest_points", "sift_at"]
 
@@ -52,27 +53,12 @@ def grey_image(image: Any, max_side: int | None = None) -> NDArray[np.float32]:
 
 
 def _grey_array(image: Any) -> NDArray[np.float32]:
-    array = np.asarray(image)
-    colours = array.ndim == 3 and array.shape[2] in (3, 4)
-    if not (array.ndim == 2 or colours) or array.dtype.kind not in "fiub" or 0 in array.shape:
-        raise ViewError(
-            f"a picture must be a path, a Pillow image or an array of shape (height, width) or (height, width, 3); "
-            f"got {array.dtype} of shape {array.shape}."
-        )
+    array = check_picture(image, "a path, a Pillow image or an array")
     values = array.astype(np.float32)
-    if not np.isfinite(values).all():
-        raise ViewError("a picture contains NaN or infinity; its values must be bytes, or numbers from 0 to 1.")
     if array.dtype.kind in "fb":
-        if values.min() < 0 or values.max() > 1:
-            raise ViewError(
-                f"a picture of floats must hold numbers from 0 to 1, got {values.min():g} to {values.max():g}. Divide "
-                "by the largest value, or pass bytes."
-            )
         values *= 255
-    elif array.dtype.itemsize > 1 and (values.min() < 0 or values.max() > 255):
-        raise ViewError(f"a picture of integers must hold 0 to 255, got {values.min():g} to {values.max():g}.")
-    # Luma of ITU-R 601, as Pillow's "L"; transparency is left aside.
-    return values[..., :3] @ np.array([0.299, 0.587, 0.114], dtype=np.float32) if colours else values
+    # Transparency is left aside.
+    return grey_levels(values[..., :3]) if array.ndim == 3 else values
 
 
 def sift_at(
