@@ -1,0 +1,372 @@
+"""Propose the tags that items lack, in the owner's own words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blocks import Workers, workers
+from ..data.checks import as_generator, check_choice, check_number
+from ..data.tags import TagTable, as_tag_table
+from ..data.views import Views
+from ..errors import ParameterError, ViewWarning
+from ..methods.base import MultiviewEstimator, say
+from .asked import Asked
+from .batch import Batch
+from .items import Items, fit_items
+from .models import (
+    OF_FOREST,
+    Extras,
+    answers_in_fit,
+    answers_on_new,
+    check_model,
+    rehearsed_answers,
+    source_of_model,
+)
+from .nearest import Nearest
+from .probability import (
+    LEAST_DECISIONS,
+    completeness_from_decisions,
+    estimated_completeness,
+    probability_true,
+    share_new,
+)
+from .proposals import Proposals
+from .reasons import Evidence
+from .recipe import COMBINED, RIDGES, Recipe, fit_recipe
+from .state import pack, unpack
+from .vocabulary import tags_in_vocabulary
+
+__all__ = ["TagCompleter"]
+
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+_ALONE = ("joint", "view_ridge", "neighbours", "naive_bayes", "cooccurrence", "frequency")
+_METHODS = ("combined", *_ALONE, "cluster", *OF_FOREST)
+_FEW_ITEMS = 100
+_ESTIMATE_ITEMS = 20_000
+
+
+class TagCompleter(MultiviewEstimator):
+    """Propose the tags that items lack, each with a score, a probability and a reason.
+
+    Absent means unknown. The default learns from all tags and all views at once: a ridge regression of every tag on
+    all other tags and the views (joint), one on the views alone, the tags of similar items, naive Bayes on the item's
+    tags, and plain frequency. Each leaves the item itself out, and a rehearsal on tags hidden on purpose says how far
+    to trust each and how often a score was right. No labels, no tuning; items may lack tags, views or both.
+
+    Parameters
+    ----------
+    model : None, a fitted TagForest or any fitted clusterer, default=None
+        Who is asked: by "cluster" the labels of a clusterer or forest (the paper's GC), by "neighbourhood", "affinity"
+        and "leaf_frequency" a forest. With "combined" its opinion joins the others as one more source.
+    method : str, default="combined"
+        "combined" as above, or one of its sources alone: "joint", "view_ridge", "neighbours", "naive_bayes",
+        "frequency"; "cooccurrence" for the sum over the item's tags of how often the tag goes with each; "cluster",
+        "neighbourhood", "affinity" and "leaf_frequency" ask the model.
+    completeness : None or float in (0, 1], default=None
+        The share of the true tags that has been recorded, if you know it. It scales probabilities and never
+        changes an order. None estimates it, which is right only where some missing tags are certain.
+    n_landmarks : int, default=1000
+        Items that stand for all in the kernel of each view. Fewer are faster and less exact.
+    n_neighbors : int, default=30
+        Similar items asked in each view.
+    random_state : None, int or numpy Generator, default=0
+    n_jobs : None or int
+        Threads; None takes all cores. The result does not depend on it.
+    verbose : int, default=0
+        1 tells of progress, on stderr.
+
+    Attributes
+    ----------
+    tag_names_ : list of str, the vocabulary: what columns of scores stand for
+    tags_, refused_ : CSR (n_items, n_tags), what was known in ``fit``: yes and no
+    sources_ : list of str, what the score is made of
+    weights_ : ndarray (2, n_sources), the weight of each for items with tags (first row) and without (second)
+    penalties_ : dict, the ridge penalties found for the tags and for each view; empty where no ridge is used
+    completeness_ : float; ``completeness_source_`` says whether it was "given", "estimated" or came from "decisions"
+    untouched_share_ : float, the share of the items without tags taken to be not looked at yet
+    item_ids_ : ndarray (n_items,)
+    fitted_ : dict, all that was learned
+
+    Notes
+    -----
+    With n items, m tags, V views, M = ``n_landmarks`` and D = min(m, 4000) + V M: O(n M (d + M + m)) for features and
+    scores, 10 to 15 times O(D^3) for the penalties, O(n^2 d) for neighbours up to 50,000 items and O(n^1.5 d) beyond.
+    Memory is n x d single floats per dense view (its unit rows), about four D x D doubles, m x M doubles, and a block
+    of rows per thread; items x tags is made only by ``tag_scores`` and ``tag_probabilities``, never by ``fit`` or
+    ``propose`` (but a forest, where one is asked, answers for all items at once). Beyond 4,000 tags, the rarer ones are
+    no inputs of the ridges and keep 200 coefficients each.
+
+    Examples
+    --------
+    >>> from manyview import TagCompleter
+    >>> tags = [["snow", "ski"], ["snow", "ski"], ["snow"], ["sea", "sand"], ["sea", "sand"], ["sea"]] * 5
+    >>> completer = TagCompleter().fit(None, tags)
+    >>> best = completer.propose(top=1)
+    >>> [(p.item, p.tag) for p in best[:6] if p.item in (2, 5)]
+    [(2, 'ski'), (5, 'sand')]
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        method: str = "combined",
+        *,
+        completeness: float | None = None,
+        n_landmarks: int = 1000,
+        n_neighbors: int = 30,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.model = model
+        self.method = method
+        self.completeness = completeness
+        self.n_landmarks = n_landmarks
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_clone__(self) -> TagCompleter:
+        """A copy with the same settings; the model stays the fitted one, which is what makes it of use."""
+        return type(self)(**self.get_params(deep=False))
+
+    def fit(self, X: Any, tags: Any) -> TagCompleter:
+        """Learn from the views and the tags of a collection.
+
+        ``X``: a ``Views``, a list or dict of matrices, one 2-D array, or None where there are only tags. ``tags``: a
+        ``TagTable``, a 0/1 matrix, or a list of words per item.
+        """
+        self._check_parameters()
+        views, table = self._fit_data(X, tags)
+        names = self._source_names()
+        if self.model is not None:
+            check_model(self.model, names[-1], table)
+        rng = as_generator(self.random_state)
+        tell: Callable[[str], None] = say if self.verbose else _quietly
+        with workers(self.n_jobs) as threads:
+            needs_views = bool(RIDGES.union({"neighbours"}).intersection(names))
+            n_landmarks = int(self.n_landmarks) if RIDGES.intersection(names) else 0
+            items = fit_items(
+                views if needs_views else None, table.n_items, n_landmarks, int(self.n_neighbors), rng, threads, tell
+            )
+            _warn_silent_views(items)
+
+            def ask(visible: list[Any]) -> Extras:
+                return rehearsed_answers(self.model, names[-1], X, table, visible)
+
+            recipe, extras = fit_recipe(names, items, table.yes, ask, rng, threads, tell)
+            self._keep(table, items, recipe)
+            self._set_completeness(items, recipe, extras, rng, threads)
+        return self
+
+    def tag_scores(self, X: Any = None, tags: Any = None) -> Singles:
+        """The score of every tag for every item, ``n_items x n_tags``; columns as ``tag_names_``. Higher is likelier.
+
+        For the items of ``fit`` when ``X`` and ``tags`` are None, each item itself left out. New items are described by
+        their views, their tags, or both; words that ``fit`` did not know are left aside. Scores rank the tags of an
+        item; to compare items, take ``tag_probabilities``. Where a tag is known, the score is what the rest says of it.
+        """
+        asked = self._asked(X, tags)
+        scores = np.empty((asked.n_asked, asked.n_tags), dtype=np.float32)
+        with workers(self.n_jobs) as threads:
+            for rows, _, part in asked.blocks(threads):
+                scores[rows] = part
+        return scores
+
+    def tag_probabilities(self, X: Any = None, tags: Any = None) -> Singles:
+        """How likely each tag holds where it is not known, ``n_items x n_tags``; arguments as in ``tag_scores``."""
+        asked = self._asked(X, tags)
+        found = np.empty((asked.n_asked, asked.n_tags), dtype=np.float32)
+        with workers(self.n_jobs) as threads:
+            for rows, batch, scores in asked.blocks(threads):
+                record = asked.recipe.record(scores, batch.is_cold[:, None])
+                found[rows] = self._probability(record, self._new_share(batch)[:, None])
+        return found
+
+    def propose(self, top: int = 5, X: Any = None, tags: Any = None, min_score: float | None = None) -> Proposals:
+        """The best tags that each item does not carry, with score, probability and reason.
+
+        At most ``top`` per item, of at least ``min_score`` where that is given. Never a tag the item has, one that was
+        answered with no, or one that no item of ``fit`` carries. ``X`` and ``tags`` as in ``tag_scores``. Works through
+        blocks of items; only what is proposed is kept.
+        """
+        check_number("top", top, integer=True, low=1)
+        least = -np.inf if min_score is None else check_number("min_score", min_score)
+        asked = self._asked(X, tags)
+        never = np.asarray(self.tags_.sum(axis=0)).ravel() == 0
+        parts: list[Any] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), *np.zeros((2, 0)))]
+        with workers(self.n_jobs) as threads:
+            for batch, row, item, column, score in asked.best(int(top), least, never, threads):
+                record = asked.recipe.record(score, batch.is_cold[row])
+                parts.append((item, column, score, record, self._new_share(batch)[row]))
+        items, columns, scores, records, new = (np.concatenate(part) for part in zip(*parts, strict=True))
+        probabilities = self._probability(records, new)
+        known, names, ids = self.tags_.tocsc(), self.tag_names_, self.item_ids_
+
+        def explain(rows: Ints, chosen: Ints) -> list[tuple[tuple[Evidence, ...], str]]:
+            return asked.explain(rows, chosen, known, names, ids)
+
+        return Proposals(items, columns, scores, probabilities, records, new, names, asked.ids, explain)
+
+    def learn_completeness(self, proposals: Proposals, accepted: Any) -> float:
+        """Learn from decisions how complete the record is: ``accepted`` holds yes or no for each of ``proposals``.
+
+        Sets and gives ``completeness_`` so that the probabilities of these proposals add up to the number accepted.
+        Decisions on fewer than 30 proposals are too few, and an error.
+        """
+        answers = np.asarray(accepted)
+        if answers.shape != (len(proposals),) or answers.dtype.kind != "b":
+            raise ParameterError(
+                f"accepted must hold True or False for each of the {len(proposals)} proposals; got {answers.dtype} "
+                f"of shape {answers.shape}."
+            )
+        if answers.size < LEAST_DECISIONS:
+            raise ParameterError(
+                f"{answers.size} decisions are too few to learn from; at least {LEAST_DECISIONS} are needed."
+            )
+        self.completeness_ = completeness_from_decisions(proposals.records, proposals.new, int(answers.sum()))
+        self.completeness_source_ = "decisions"
+        return self.completeness_
+
+    # -- the way in
+
+    def _check_parameters(self) -> None:
+        check_choice("method", self.method, _METHODS)
+        check_number("n_landmarks", self.n_landmarks, integer=True, low=1)
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        if self.completeness is not None:
+            check_number("completeness", self.completeness, low=0, low_open=True, high=1)
+        if self.model is None and self.method in ("cluster", *OF_FOREST):
+            raise ParameterError(f"method {self.method!r} asks a model; pass a fitted one: TagCompleter(model=...).")
+        if self.model is not None and self.method in _ALONE:
+            raise ParameterError(f"method {self.method!r} asks no model; leave model out, or choose another method.")
+
+    def _fit_data(self, X: Any, tags: Any) -> tuple[Views | None, TagTable]:
+        views = None
+        if X is None:
+            self.view_names_, self.n_features_per_view_, self.n_features_in_ = (), {}, 0
+        else:
+            views = self._fit_views(X)
+        table = as_tag_table(tags, None if views is None else views.n_items)
+        if not table.yes.nnz:
+            raise ParameterError("no item carries any tag, so there is nothing to learn from. Tag a few items first.")
+        ids = np.arange(table.n_items) if views is None else views.ids
+        self.item_ids_ = ids.astype(str) if ids.dtype.hasobject else ids
+        return views, table
+
+    def _source_names(self) -> tuple[str, ...]:
+        if self.method != "combined":
+            return (self.method,)
+        return COMBINED if self.model is None else (*COMBINED, source_of_model(self.model))
+
+    def _keep(self, table: TagTable, items: Items, recipe: Recipe) -> None:
+        self.tag_names_, self.tags_, self.refused_ = list(table.names), table.yes, table.no
+        self.sources_, self.weights_ = list(recipe.sources), recipe.weights
+        self.penalties_ = {} if recipe.penalties is None else pack(recipe.penalties)
+        self.penalties_.pop("kind", None)
+        # Neighbours look the tags up in tags_; they are not kept twice.
+        sources = {
+            name: replace(source, tags=None) if name == "neighbours" else source
+            for name, source in recipe.sources.items()
+        }
+        self.fitted_ = {"items": pack(items), "recipe": pack(replace(recipe, sources=sources))}
+
+    def _set_completeness(
+        self, items: Items, recipe: Recipe, extras: Extras, rng: np.random.Generator, threads: Workers
+    ) -> None:
+        counts = np.diff(self.tags_.indptr)
+        self.untouched_share_ = share_new(counts)
+        if self.completeness is not None:
+            self.completeness_, self.completeness_source_ = float(self.completeness), "given"
+            return
+        warm = np.flatnonzero(counts)
+        rows = np.sort(rng.permutation(warm)[:_ESTIMATE_ITEMS]).astype(np.int64)
+        keep = max(20, rows.size // 20)
+        batches = items.batches(rows, self.tags_)
+
+        def largest(block: slice) -> NDArray[np.float64]:
+            batch = batches[block.start]()
+            batch = extras.add(batch, batch.rows)
+            scores = recipe.scores(batch)
+            unseen = scores[batch.tags.toarray() == 0]
+            unseen = -np.partition(-unseen, min(keep, unseen.size - 1))[:keep] if unseen.size else unseen
+            return recipe.record(unseen, np.zeros(unseen.size, dtype=bool))
+
+        found = np.concatenate(list(threads.map(largest, [slice(b, b + 1) for b in range(len(batches))])))
+        self.completeness_ = estimated_completeness(np.sort(found)[::-1][:keep])
+        self.completeness_source_ = "estimated"
+
+    # -- what was learned, and who is asked about
+
+    def _items(self) -> Items:
+        found: Items = unpack(self.fitted_["items"])
+        return found
+
+    def _recipe(self) -> Recipe:
+        recipe: Recipe = unpack(self.fitted_["recipe"])
+        sources = {
+            name: replace(source, tags=self.tags_) if name == "neighbours" else source
+            for name, source in recipe.sources.items()
+        }
+        return replace(recipe, sources=sources)
+
+    def _asked(self, X: Any, tags: Any) -> Asked:
+        """The items of ``fit`` where neither views nor tags are given, new ones otherwise."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "fitted_")
+        items, recipe, source = self._items(), self._recipe(), self.sources_[-1]
+        n_tags = len(self.tag_names_)
+        if X is None and tags is None:
+            answers = answers_in_fit(self.model, source)
+
+            def of_fit(rows: Ints) -> tuple[Batch, list[Nearest]]:
+                return answers.add(items.batch(rows, self.tags_), rows), items.near(rows)
+
+            return Asked(items, recipe, items.n_items, n_tags, self.item_ids_, self.refused_, of_fit)
+        views = self._new_views(X) if X is not None else None
+        table = tags_in_vocabulary(tags, self.tag_names_, None if views is None else views.n_items)
+        new_answers = answers_on_new(self.model, source, views)
+
+        def of_new(rows: Ints) -> tuple[Batch, list[Nearest]]:
+            batch, near = items.new_batch(None if views is None else views[rows], table.yes[rows])
+            return new_answers.add(batch, rows), near
+
+        ids = np.arange(table.n_items) if views is None else views.ids
+        return Asked(items, recipe, table.n_items, n_tags, ids, table.no, of_new)
+
+    # -- probabilities
+
+    def _new_share(self, batch: Batch) -> NDArray[np.float64]:
+        """How likely nobody has looked at each item yet."""
+        share = 1.0 if batch.rows is None else self.untouched_share_
+        return np.where(batch.is_cold, share, 0.0)
+
+    def _probability(self, record: NDArray[Any], new: NDArray[Any]) -> NDArray[np.float64]:
+        found = probability_true(record, new, self.completeness_)
+        tagged = int((np.diff(self.tags_.indptr) > 0).sum())
+        # From few items probabilities are rough, and should look it.
+        return np.round(found * 20.0) / 20.0 if tagged < _FEW_ITEMS else found
+
+
+def _quietly(text: str) -> None:
+    """Say nothing."""
+
+
+def _warn_silent_views(items: Items) -> None:
+    for space in items.spaces:
+        if not space.has.any():
+            warnings.warn(
+                f"view {space.name!r} says nothing: it is missing, empty or the same for every item. It is left aside.",
+                ViewWarning,
+                stacklevel=3,
+            )

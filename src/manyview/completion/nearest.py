@@ -1,0 +1,142 @@
+"""The most similar items in one view: every pair up to 50,000 items, inverted lists beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, is_sparse
+from ..blocks import Workers, row_blocks
+
+__all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "weights_of"]
+
+Ints = NDArray[np.int64]
+Singles = NDArray[np.float32]
+
+ALL_PAIRS_UP_TO = 50_000
+_PROBED = 16
+_POWER = 4
+_CLUSTERED_SAMPLE = 50_000
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Row numbers and cosines of the most similar items, best first; a cosine of 0 where there is nobody."""
+
+    items: NDArray[np.int32]
+    cosines: Singles
+
+
+@dataclass(frozen=True)
+class InvertedLists:
+    """Items grouped by k-means, so that only the groups near an item are searched."""
+
+    centres: Singles
+    list_of: NDArray[np.int32]
+    members: Ints
+    starts: Ints
+
+    def near(self, one: int) -> Ints:
+        """Members of the lists whose centres lie nearest to the centre of this one, in row order."""
+        gap = ((self.centres - self.centres[one]) ** 2).sum(axis=1)
+        lists = np.argsort(gap, kind="stable")[:_PROBED]
+        return np.sort(np.concatenate([self.members[self.starts[c] : self.starts[c + 1]] for c in lists]))
+
+
+def weights_of(found: Nearest) -> Singles:
+    """Cosines to the fourth power, summing to one over an item's neighbours; zeros where it has none."""
+    weight = np.maximum(found.cosines, 0.0).astype(np.float64) ** _POWER
+    total = weight.sum(axis=1, keepdims=True)
+    return (weight / np.where(total > 0, total, 1.0)).astype(np.float32)
+
+
+def find_nearest(
+    queries: Matrix,
+    base: Matrix,
+    has: NDArray[np.bool_],
+    k: int,
+    threads: Workers,
+    *,
+    own: Ints | None = None,
+    lists: InvertedLists | None = None,
+) -> Nearest:
+    """The ``k`` rows of ``base`` of largest cosine, for each row of ``queries``. Both hold unit rows.
+
+    Rows of ``base`` outside ``has`` are nobody's neighbour, nor is an item its own: ``own`` gives the row of
+    ``base`` that each query is. Takes O(n_queries x n d) time and a block of cosines per thread; with ``lists``
+    O(n_queries sqrt(n) d).
+    """
+    n_queries = queries.shape[0]
+    items = np.zeros((n_queries, k), dtype=np.int32)
+    cosines = np.zeros((n_queries, k), dtype=np.float32)
+
+    def search(rows: Ints, candidates: Ints | None) -> None:
+        similar = queries[rows] @ (base if candidates is None else base[candidates]).T
+        similar = similar.toarray() if is_sparse(similar) else similar
+        similar[:, ~(has if candidates is None else has[candidates])] = -np.inf
+        if own is not None:
+            column = own[rows] if candidates is None else np.searchsorted(candidates, own[rows])
+            inside = (column < similar.shape[1]) if candidates is None else np.isin(own[rows], candidates)
+            similar[np.flatnonzero(inside), column[inside]] = -np.inf
+        width = min(k, similar.shape[1])
+        best = np.argpartition(similar, similar.shape[1] - width, axis=1)[:, similar.shape[1] - width :]
+        value = np.take_along_axis(similar, best, axis=1)
+        order = np.lexsort((best, -value), axis=1)
+        best, value = np.take_along_axis(best, order, axis=1), np.take_along_axis(value, order, axis=1)
+        found = value > 0
+        items[rows, :width] = np.where(found, best if candidates is None else candidates[best], 0)
+        cosines[rows, :width] = np.where(found, value, 0.0)
+
+    tasks = _all_pairs(n_queries, base.shape[0]) if lists is None else _by_list(queries, lists, own)
+
+    def run(block: slice) -> None:
+        for task in tasks[block]:
+            search(*task)
+
+    for _ in threads.map(run, [slice(i, i + 1) for i in range(len(tasks))]):
+        pass
+    return Nearest(items, cosines)
+
+
+def _all_pairs(n_queries: int, n_base: int) -> Sequence[tuple[Ints, Ints | None]]:
+    return [(np.arange(b.start, b.stop, dtype=np.int64), None) for b in row_blocks(n_queries, 8.0 * n_base)]
+
+
+def _by_list(queries: Matrix, lists: InvertedLists, own: Ints | None) -> Sequence[tuple[Ints, Ints | None]]:
+    """Queries of one list share their candidates, so that a list costs one matrix product."""
+    list_of = lists.list_of[own] if own is not None else _assign(queries, lists.centres)
+    tasks: list[tuple[Ints, Ints | None]] = []
+    for one in np.unique(list_of):
+        rows = np.flatnonzero(list_of == one)
+        candidates = lists.near(int(one))
+        if candidates.size:
+            tasks += [(rows[b], candidates) for b in row_blocks(rows.size, 8.0 * candidates.size)]
+    return tasks
+
+
+def make_lists(units: Matrix, has: NDArray[np.bool_], rng: np.random.Generator) -> InvertedLists:
+    """4 sqrt(n) lists by k-means on a sample of the unit rows; every item goes to the list of its nearest centre."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    able = np.flatnonzero(has)
+    n_lists = min(able.size, int(4 * np.sqrt(able.size)))
+    sample = able
+    if able.size > _CLUSTERED_SAMPLE:
+        sample = np.sort(rng.choice(able, size=_CLUSTERED_SAMPLE, replace=False))
+    kmeans = MiniBatchKMeans(n_lists, init="random", n_init=1, batch_size=4096, random_state=int(rng.integers(2**31)))
+    centres = kmeans.fit(units[sample]).cluster_centers_.astype(np.float32)
+    list_of = _assign(units, centres)
+    members = able[np.argsort(list_of[able], kind="stable")]
+    counts = np.bincount(list_of[able], minlength=n_lists)
+    return InvertedLists(centres, list_of, members, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+
+
+def _assign(units: Matrix, centres: Singles) -> NDArray[np.int32]:
+    half = (centres**2).sum(axis=1) / 2.0
+    nearest = np.empty(units.shape[0], dtype=np.int32)
+    for block in row_blocks(units.shape[0], 4.0 * centres.shape[0]):
+        nearest[block] = np.argmax(units[block] @ centres.T - half, axis=1)
+    return nearest

@@ -1,0 +1,127 @@
+"""Proposed tags: numbers for all of them at once, and the reason of each when it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .reasons import Evidence
+
+__all__ = ["Proposal", "Proposals", "best_of_rows"]
+
+_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A tag that an item may lack.
+
+    item : its row; ``item_id`` is its identifier
+    tag, column : the word, and its column in the vocabulary
+    score : what proposals of an item are ranked by
+    probability : how likely the tag holds
+    evidence : what spoke for it and against it, the largest first
+    reason : the same as a sentence
+    """
+
+    item: int
+    item_id: Any
+    tag: str
+    column: int
+    score: float
+    probability: float
+    evidence: tuple[Evidence, ...]
+    reason: str
+
+
+Explain = Callable[[NDArray[np.int64], NDArray[np.int64]], list[tuple[tuple[Evidence, ...], str]]]
+
+
+class Proposals(Sequence[Proposal]):
+    """All proposals, item by item, the best of an item first.
+
+    A sequence of ``Proposal``; reasons are worked out when a proposal is taken, so that millions cost no more than
+    their numbers. ``items``, ``columns``, ``scores``, ``probabilities`` and ``records`` (how likely the owner's own
+    record would contain the tag) are arrays; ``of(item)`` gives the proposals of one item.
+    """
+
+    def __init__(
+        self,
+        items: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        scores: NDArray[np.float32],
+        probabilities: NDArray[np.float64],
+        records: NDArray[np.float64],
+        new: NDArray[np.float64],
+        tag_names: Sequence[str],
+        item_ids: NDArray[Any],
+        explain: Explain,
+    ) -> None:
+        self.items = items
+        self.columns = columns
+        self.scores = scores
+        self.probabilities = probabilities
+        self.records = records
+        self.new = new
+        self._tag_names = tag_names
+        self._item_ids = item_ids
+        self._explain = explain
+
+    def __len__(self) -> int:
+        return int(self.items.size)
+
+    @overload
+    def __getitem__(self, index: int) -> Proposal: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Proposal]: ...
+    def __getitem__(self, index: int | slice) -> Proposal | list[Proposal]:
+        if isinstance(index, slice):
+            return self._made(np.arange(len(self))[index])
+        return self._made(np.array([range(len(self))[index]]))[0]
+
+    def __iter__(self) -> Iterator[Proposal]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self._made(np.arange(start, min(start + _AT_ONCE, len(self))))
+
+    def of(self, item: int) -> list[Proposal]:
+        """The proposals of one item, best first."""
+        start, stop = np.searchsorted(self.items, [item, item + 1])
+        return self._made(np.arange(start, stop))
+
+    def __repr__(self) -> str:
+        return f"Proposals({len(self)} of {np.unique(self.items).size} items)"
+
+    def _made(self, which: NDArray[np.int64]) -> list[Proposal]:
+        if not which.size:
+            return []
+        reasons = self._explain(self.items[which], self.columns[which])
+        return [
+            Proposal(
+                int(self.items[p]),
+                self._item_ids[self.items[p]],
+                self._tag_names[self.columns[p]],
+                int(self.columns[p]),
+                float(self.scores[p]),
+                float(self.probabilities[p]),
+                evidence,
+                words,
+            )
+            for p, (evidence, words) in zip(which.tolist(), reasons, strict=True)
+        ]
+
+
+def best_of_rows(scores: NDArray[np.float32], top: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows and columns of the ``top`` largest of each row, best first, ties by column; minus infinity never counts."""
+    top = min(top, scores.shape[1])
+    # Sorting all columns would cost more than all sources; only what reaches the top-th value is sorted.
+    least = -np.partition(-scores, top - 1, axis=1)[:, top - 1, None]
+    row, column = np.nonzero((scores >= least) & (scores > -np.inf))
+    order = np.lexsort((column, -scores[row, column], row))
+    row, column = row[order], column[order]
+    first = np.searchsorted(row, row)
+    kept = np.arange(row.size) - first < top
+    return row[kept].astype(np.int64), column[kept].astype(np.int64)

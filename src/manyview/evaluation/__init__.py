@@ -1,0 +1,9 @@
+"""How good is it on MY data: experiments that hide what is known and look for it again."""
+
+from __future__ import annotations
+
+from .calibration import calibration_error
+from .experiment import TagExperiment, hidden_tags_experiment
+from .splits import hide_tags
+
+__all__ = ["TagExperiment", "calibration_error", "hidden_tags_experiment", "hide_tags"]

@@ -1,0 +1,63 @@
+"""Hide some of what is known, so that it can be looked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import is_sparse
+from ..data.checks import as_generator, check_number
+from ..data.tags import TagTable, as_tag_table
+from ..data.views import Views
+from ..errors import ParameterError
+
+__all__ = ["count_duplicates", "hide_tags"]
+
+
+def hide_tags(tags: Any, hide: float = 0.4, random_state: Any = 0) -> tuple[TagTable, Any]:
+    """Forget a share of the tags, drawn at random over all items: the table that is left, and what was hidden (CSR).
+
+    Every known tag is as likely to go as any other, so some items lose all of theirs. What is known to be no stays.
+
+    >>> left, hidden = hide_tags([["a", "b"], ["b"], ["a", "c"]], hide=0.4)
+    >>> left.yes.nnz, hidden.nnz
+    (3, 2)
+    """
+    share = check_number("hide", hide, low=0, low_open=True, high=1)
+    table = as_tag_table(tags)
+    n_hidden = round(share * table.yes.nnz)
+    if not 0 < n_hidden < table.yes.nnz:
+        raise ParameterError(
+            f"hide={hide} would hide {n_hidden} of {table.yes.nnz} tags; at least one must be hidden and one be left."
+        )
+    gone = as_generator(random_state).permutation(table.yes.nnz) < n_hidden
+    pairs = table.yes.tocoo()
+    hidden = TagTable.from_matrix(_some(pairs, gone), table.names).yes
+    return TagTable.from_matrix(_some(pairs, ~gone), table.names, table.no), hidden
+
+
+def _some(pairs: Any, kept: Any) -> Any:
+    from scipy.sparse import csr_matrix
+
+    ones = np.ones(int(kept.sum()), dtype=np.float32)
+    return csr_matrix((ones, (pairs.row[kept], pairs.col[kept])), shape=pairs.shape)
+
+
+def count_duplicates(views: Views | None, table: TagTable) -> int:
+    """How many items have exactly the views and tags of an earlier one; without views nobody can tell."""
+    if views is None:
+        return 0
+    seen = {b"".join(_row_bytes(matrix, item) for matrix in (*views.values(), table.yes)) for item in range(len(views))}
+    return len(views) - len(seen)
+
+
+def _row_bytes(matrix: Any, item: int) -> bytes:
+    from hashlib import blake2b
+
+    if is_sparse(matrix):
+        inside = slice(matrix.indptr[item], matrix.indptr[item + 1])
+        row = matrix.indices[inside].tobytes() + matrix.data[inside].tobytes()
+    else:
+        row = np.ascontiguousarray(matrix[item]).tobytes()
+    return blake2b(row, digest_size=16).digest()

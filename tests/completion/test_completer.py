@@ -1,0 +1,388 @@
+"""TagCompleter as people use it: proposals, probabilities, reasons, new items, decisions."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+
+import manyview
+from manyview import TagCompleter, Views
+from manyview.completion.reasons import explain_pairs
+from manyview.completion.rehearsal import COLD, WARM
+from manyview.data.tags import TagTable
+from manyview.errors import ParameterError, ViewError, ViewWarning
+from manyview.metrics import precision_at
+from tests.completion.made import collection
+
+N = 150
+LOOKS, WORDS, TAGS, TOPIC = collection(N)
+X = Views({"looks": LOOKS, "words": WORDS})
+
+
+def hide(tags, share, seed):
+    gone = np.random.default_rng(seed).random(tags.nnz) < share
+    coo = tags.tocoo()
+    parts = [csr_matrix((coo.data[k], (coo.row[k], coo.col[k])), shape=tags.shape) for k in (~gone, gone)]
+    return parts[0], parts[1]
+
+
+VISIBLE, HIDDEN = hide(TAGS, 0.4, 0)
+
+
+@pytest.fixture(scope="module")
+def completer():
+    return TagCompleter(completeness=0.6).fit(X, VISIBLE)
+
+
+def found(model, **asked):
+    return precision_at(HIDDEN, model.tag_scores(**asked), 1, known=VISIBLE)
+
+
+def test_the_stack_is_better_than_its_parts_and_the_baselines(completer):
+    alone = {
+        name: found(TagCompleter(method=name).fit(X, VISIBLE))
+        for name in ("view_ridge", "neighbours", "naive_bayes", "cooccurrence", "frequency")
+    }
+    assert found(completer) >= max(alone.values()) - 0.01
+    assert found(completer) > alone["frequency"] + 0.2
+
+
+def test_weights(completer):
+    assert completer.sources_ == ["joint", "view_ridge", "neighbours", "naive_bayes", "frequency"]
+    assert (completer.weights_ >= 0).all() and completer.weights_.sum(axis=1) == pytest.approx([1, 1])
+    assert completer.weights_[WARM, 0] >= 0.5
+    assert completer.weights_[COLD, [0, 3]].tolist() == [0, 0]
+
+
+def test_proposals(completer):
+    proposals = completer.propose(top=3)
+    scores = completer.tag_scores()
+    assert len(proposals) == 3 * N
+    assert not np.asarray(VISIBLE[proposals.items, proposals.columns]).any()
+    assert (np.diff(proposals.items) >= 0).all()
+    assert proposals.scores == pytest.approx(scores[proposals.items, proposals.columns])
+    open_ = np.where(VISIBLE.toarray() > 0, -np.inf, scores)
+    best = np.sort(open_, axis=1)[:, ::-1][:, :3]
+    assert proposals.scores.reshape(-1, 3) == pytest.approx(best)
+    one = proposals[4]
+    assert (one.item, one.column, one.tag) == (1, proposals.columns[4], f"tag{proposals.columns[4]}")
+    assert [p.tag for p in proposals.of(1)] == [p.tag for p in proposals[3:6]]
+    assert len(completer.propose(top=100)) == N * 13 - VISIBLE.nnz
+    above = completer.propose(top=3, min_score=float(np.median(proposals.scores)))
+    assert 0 < len(above) < len(proposals) and above.scores.min() >= np.median(proposals.scores)
+    assert completer.propose(min_score=99.0)[:] == []
+
+
+def test_probabilities_are_what_is_found():
+    looks, words, tags, _ = collection(n_items=900)
+    visible, hidden = hide(tags, 0.4, 0)
+    proposals = TagCompleter(completeness=0.6).fit({"looks": looks, "words": words}, visible).propose(top=5)
+    right = np.asarray(hidden[proposals.items, proposals.columns]).ravel()
+    told = (np.diff(visible.indptr) > 0)[proposals.items]
+    for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 1.0)):
+        here = told & (proposals.probabilities >= low) & (proposals.probabilities < high)
+        assert proposals.probabilities[here].mean() == pytest.approx(right[here].mean(), abs=0.06)
+
+
+def test_probabilities(completer):
+    proposals = completer.propose(top=5)
+    assert ((proposals.probabilities >= 0) & (proposals.probabilities <= 1)).all()
+    matrix = completer.tag_probabilities()
+    assert matrix[proposals.items, proposals.columns] == pytest.approx(proposals.probabilities, abs=1e-6)
+    scores, cold = completer.tag_scores(), np.diff(VISIBLE.indptr) == 0
+    for group in (cold, ~cold):  # never falls with the score
+        order = np.argsort(scores[group].ravel())
+        assert (np.diff(matrix[group].ravel()[order]) >= -1e-6).all()
+
+
+def test_completeness_changes_probabilities_and_no_order(completer):
+    other = TagCompleter(completeness=0.9).fit(X, VISIBLE)
+    assert np.array_equal(other.tag_scores(), completer.tag_scores())
+    assert other.tag_probabilities().mean() < completer.tag_probabilities().mean()
+    guessed = TagCompleter().fit(X, VISIBLE)
+    assert guessed.completeness_source_ == "estimated" and 0.3 <= guessed.completeness_ <= 0.9
+    assert completer.completeness_source_ == "given"
+
+
+def test_decisions_teach_completeness(completer):
+    model = TagCompleter().fit(X, VISIBLE)
+    proposals = model.propose(top=2)
+    right = np.asarray(HIDDEN[proposals.items, proposals.columns]).ravel() > 0
+    assert model.learn_completeness(proposals, right) == model.completeness_
+    assert model.completeness_source_ == "decisions"
+    again = model.propose(top=2)
+    assert again.probabilities.sum() == pytest.approx(right.sum(), abs=1)
+    assert np.array_equal(again.columns, proposals.columns)
+    with pytest.raises(ParameterError, match="at least 30"):
+        model.learn_completeness(model.propose(top=1, X=X[:3]), np.zeros(3, dtype=bool))
+    with pytest.raises(ParameterError, match=f"True or False for each of the {2 * N}"):
+        model.learn_completeness(proposals, np.zeros(3))
+
+
+def test_no_is_never_proposed_again_and_rare_words_never_first():
+    table = TagTable.from_matrix(VISIBLE)
+    first = TagCompleter().fit(X, table).propose(top=1)
+    refused = table.with_no(first.items, first.columns)
+    model = TagCompleter().fit(X, refused)
+    again = model.propose(top=5)
+    pairs = set(zip(again.items.tolist(), again.columns.tolist(), strict=True))
+    assert not pairs & set(zip(first.items.tolist(), first.columns.tolist(), strict=True))
+    new = TagTable.from_lists([["tag3"]], no=[["tag4"]], names=list(refused.names))
+    assert not {3, 4} & set(model.propose(top=13, X=X[:1], tags=new).columns.tolist())
+    unused = TagTable.from_matrix(csr_matrix(np.hstack([VISIBLE.toarray(), np.zeros((N, 1))])))
+    assert 13 not in TagCompleter(method="frequency").fit(X, unused).propose(top=14).columns
+
+
+@pytest.mark.parametrize("method", ["combined", "joint", "view_ridge", "neighbours", "cooccurrence", "naive_bayes"])
+def test_evidence_adds_up(method):
+    """Intercept, tags, views and neighbours give the score back; a single source needs no more than its own parts."""
+    model = TagCompleter(method=method).fit(X, VISIBLE)
+    items, recipe = model._items(), model._recipe()
+    rows = np.arange(6)
+    for new in (False, True):
+        if new:
+            batch, near = items.new_batch(X[rows], VISIBLE[rows])
+        else:
+            batch, near = items.batch(rows, VISIBLE), items.near(rows)
+        scores = recipe.scores(batch)
+        asked, tags = (index.ravel() for index in np.indices((6, 13)))
+        unknown = np.asarray(VISIBLE[asked, tags]).ravel() == 0
+        asked, tags = asked[unknown], tags[unknown]
+        evidence = explain_pairs(recipe, items, batch, near, asked, tags, VISIBLE.tocsc(), model.tag_names_)
+        for row, tag, parts in zip(asked, tags, evidence, strict=True):
+            assert sum(part.amount for part in parts) == pytest.approx(scores[row, tag], abs=1e-5)
+            left = parts[-1].amount
+            if method in ("neighbours", "cooccurrence") and batch.tags[row].nnz:
+                assert left == pytest.approx(0, abs=1e-5)
+            if method in ("joint", "view_ridge"):
+                ridge = recipe.sources[method]
+                intercept = (
+                    ridge.tag_mean[tag] - ridge.tag_mean[ridge.inputs] @ ridge.coefficients(tag)[0][ridge.inputs]
+                )
+                intercept -= ridge.feature_mean @ ridge.coefficients(tag)[1]
+                divisor = 1.0
+                if not new:
+                    residual = batch.tags.toarray() - ridge.fitted(batch)
+                    divisor = ridge.denominators(batch, residual)[row, tag]
+                assert left == pytest.approx(intercept / divisor, abs=1e-5)
+
+
+def test_reasons_in_words():
+    words = [["ski", "snow"], ["ski", "snow"], ["snow"], ["sea", "sand"], ["sea", "sand"], ["sea"]] * 8
+    looks = np.array([[5.0, 0], [5, 0.1], [5, 0.2], [0, 5], [0.1, 5], [0.2, 5]] * 8)
+    looks += np.random.default_rng(0).normal(size=looks.shape) * 0.1
+    model = TagCompleter().fit(Views({"looks": looks}, ids=[f"{i}.jpg" for i in range(48)]), words)
+    best = model.propose(top=1).of(2)[0]
+    assert (best.tag, best.item_id) == ("ski", "2.jpg")
+    assert best.reason.startswith("ski: because of ") and "the tag snow" in best.reason and ".jpg" in best.reason
+    shares = [one.share for one in best.evidence]
+    assert sum(share for share in shares if share > 0) <= 1 + 1e-9
+    carriers = next(one.items for one in best.evidence if one.kind == "view")
+    assert carriers and all("ski" in words[t] for t in carriers)
+    bare = TagCompleter(method="frequency").fit(None, words)
+    assert bare.propose(top=1)[0].reason.endswith("frequent in this collection.")
+
+
+def test_new_items_with_and_without_tags(completer):
+    """What was learned serves unseen items, by their views, their tags, or both."""
+    looks, words, tags, topic = collection(seed=1, n_items=60)
+    new = {"looks": looks, "words": words}
+    fitting = np.arange(12) // 3 == topic[:, None]
+    for scores in (completer.tag_scores(new), completer.tag_scores(new, tags), completer.tag_scores({"looks": looks})):
+        best = scores[:, :12].argmax(axis=1)
+        assert fitting[np.arange(60), best].mean() > 0.8
+    told = np.flatnonzero(np.asarray(tags[:, :12].sum(axis=1)).ravel())
+    by_tags = completer.tag_scores(None, tags)
+    assert fitting[told, by_tags[told, :12].argmax(axis=1)].mean() > 0.8
+    alone = np.vstack([completer.tag_scores(Views(new)[i : i + 1], tags[i : i + 1]) for i in range(5)])
+    assert alone == pytest.approx(completer.tag_scores(new, tags)[:5], abs=1e-5)
+    proposals = completer.propose(top=2, X=new, tags=tags)
+    assert not np.asarray(tags[proposals.items, proposals.columns]).any() and proposals[0].reason
+    as_words = [[f"tag{j}" for j in row.indices] + ["never heard of"] for row in tags]
+    assert completer.tag_scores(new, as_words) == pytest.approx(completer.tag_scores(new, tags))
+    with pytest.raises(ViewError, match="13 tags in fit"):
+        completer.tag_scores(new, tags[:, :4])
+
+
+def test_an_item_without_tags_and_views_is_ranked_by_frequency():
+    rng = np.random.default_rng(0)
+    tags = csr_matrix((rng.random((2_000, 4)) < [0.5, 0.3, 0.2, 0.1]).astype(np.float32))  # uncorrelated
+    model = TagCompleter(method="joint").fit(None, tags)
+    ridge = model._recipe().sources["joint"]
+    expected = ridge.tag_mean - ridge.tag_mean @ ridge.tag_coef
+    assert model.tag_scores(None, [[]])[0] == pytest.approx(expected, abs=1e-6)
+    assert TagCompleter().fit(None, tags).tag_scores(None, [[]])[0].argsort()[::-1].tolist() == [0, 1, 2, 3]
+
+
+def test_items_that_lack_views_or_tags():
+    looks = LOOKS.copy()
+    looks[::3] = np.nan
+    gappy = Views({"looks": looks})
+    model = TagCompleter().fit(gappy, VISIBLE)
+    scores = model.tag_scores()
+    assert np.isfinite(scores).all()
+    lacking = np.arange(N) % 3 == 0
+    without = TagCompleter().fit(None, VISIBLE).tag_scores()
+    judged = lacking & (np.diff(HIDDEN.indptr) > 0)
+
+    def hits(found):
+        return precision_at(HIDDEN[judged], found[judged], 1, known=VISIBLE[judged])
+
+    assert hits(scores) >= hits(without) - 0.02 - 1e-9
+    assert precision_at(HIDDEN, scores, 1, known=VISIBLE) > precision_at(HIDDEN, without, 1, known=VISIBLE)
+
+
+def test_a_view_of_noise_is_held_back():
+    rng = np.random.default_rng(5)
+    _, _, tags, _ = collection(n_items=500, seed=3)
+    visible, hidden = hide(tags, 0.4, 1)
+    noisy = TagCompleter().fit({"noise": rng.normal(size=(500, 10))}, visible)
+    bare = TagCompleter().fit(None, visible)
+    assert noisy.penalties_["joint_views"] == [30.0]
+    assert noisy.weights_[WARM, 1] + noisy.weights_[WARM, 2] < 0.05
+    score = [precision_at(hidden, model.tag_scores(), 1, known=visible) for model in (noisy, bare)]
+    assert score[0] >= score[1] - 0.02
+
+
+def test_clusterers_and_their_reasons():
+    kmeans = KMeans(4, n_init=3, random_state=0).fit(LOOKS)
+    model = TagCompleter(kmeans, "cluster").fit(LOOKS, VISIBLE)
+    sizes = np.bincount(kmeans.labels_)
+    counts = np.zeros((4, 13))
+    np.add.at(counts, kmeans.labels_, VISIBLE.toarray())
+    expected = (counts[kmeans.labels_] - VISIBLE.toarray()) / (sizes[kmeans.labels_] - 1)[:, None]
+    assert model.tag_scores() == pytest.approx(expected, abs=1e-6)
+    assert model.tag_scores(LOOKS[:5]) == pytest.approx((counts / sizes[:, None])[kmeans.labels_[:5]], abs=1e-6)
+    best = model.propose(top=1)[0]
+    assert best.evidence[0].kind == "cluster" and f"cluster {kmeans.labels_[0]}" in best.reason
+    joined = TagCompleter(kmeans).fit(LOOKS, VISIBLE)
+    assert joined.sources_[-1] == "cluster" and joined.weights_.shape == (2, 6)
+    assert clone(joined).model is kmeans
+
+
+def test_a_forest_is_asked_and_says_who_is_alike():
+    forest = manyview.TagForest(4, n_estimators=20, use_hierarchy=False, random_state=0).fit(LOOKS, VISIBLE)
+    for method in ("neighbourhood", "affinity", "cluster"):
+        model = TagCompleter(forest, method).fit(LOOKS, VISIBLE)
+        assert model.tag_scores() == pytest.approx(forest.tag_scores(method=method), abs=2e-3)
+        assert model.tag_scores(LOOKS[:3]) == pytest.approx(forest.tag_scores(LOOKS[:3], method=method), abs=1e-5)
+        assert ((model.tag_probabilities() >= 0) & (model.tag_probabilities() <= 1)).all()
+    best = TagCompleter(forest, "affinity").fit(LOOKS, VISIBLE).propose(top=1)[0]
+    assert best.evidence[0].kind == "forest" and "same leaves (like" in best.reason
+    assert all(VISIBLE[t, best.column] for t in best.evidence[0].items)
+    with pytest.raises(ParameterError, match="other tags"):
+        TagCompleter(forest, "affinity").fit(LOOKS, VISIBLE[:, :5])
+    with pytest.raises(ParameterError, match="asks a TagForest"):
+        TagCompleter(KMeans(3, n_init=1).fit(LOOKS), "affinity").fit(LOOKS, VISIBLE)
+
+
+def test_same_result_for_any_number_of_threads(monkeypatch):
+    one = TagCompleter(n_jobs=1).fit(X, VISIBLE).tag_scores()
+    monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 2**18)
+    few, many = (TagCompleter(n_jobs=n).fit(X, VISIBLE) for n in (1, 2))
+    assert np.array_equal(few.tag_scores(), many.tag_scores())
+    assert np.array_equal(few.propose().columns, many.propose().columns)
+    assert few.tag_scores() == pytest.approx(one, abs=1e-4)
+
+
+def test_the_order_of_items_does_not_matter():
+    """With every item a landmark nothing but the rehearsals' draws depends on the order."""
+    turned = np.random.default_rng(0).permutation(N)
+    here = TagCompleter(method="joint").fit(X, VISIBLE)
+    there = TagCompleter(method="joint").fit(X[turned], VISIBLE[turned])
+    assert there.tag_scores() == pytest.approx(here.tag_scores()[turned], abs=2e-4)
+    for method in ("neighbours", "naive_bayes"):  # equal rows of words would tie for the last places among neighbours
+        here = TagCompleter(method=method).fit(LOOKS, VISIBLE)
+        there = TagCompleter(method=method).fit(LOOKS[turned], VISIBLE[turned])
+        assert there.tag_scores() == pytest.approx(here.tag_scores()[turned], abs=1e-5)
+
+
+def test_save_and_load(completer, tmp_path):
+    back = manyview.load(manyview.save(completer, tmp_path / "model"))
+    assert np.array_equal(back.tag_scores(), completer.tag_scores())
+    assert np.array_equal(back.tag_scores(X[:5], VISIBLE[:5]), completer.tag_scores(X[:5], VISIBLE[:5]))
+    assert back.propose(top=1)[3].reason == completer.propose(top=1)[3].reason
+    assert back.completeness_ == 0.6 and back.tag_names_ == completer.tag_names_
+
+
+def test_forms_of_input(completer, tmp_path):
+    scores = completer.tag_scores()
+    words = [[f"tag{j}" for j in row.indices] for row in VISIBLE]
+    table = TagTable.from_lists(words, names=[f"tag{j}" for j in range(13)])
+    for form in (table, VISIBLE.toarray().astype(bool)):
+        assert np.array_equal(TagCompleter().fit(X, form).tag_scores(), scores)
+    np.save(tmp_path / "looks.npy", LOOKS)
+    mapped = np.load(tmp_path / "looks.npy", mmap_mode="r")
+    listed = TagCompleter().fit([mapped, WORDS], VISIBLE)
+    assert listed.tag_scores() == pytest.approx(scores, abs=1e-6)
+    single = TagCompleter().fit({"looks": LOOKS.astype(np.float32), "words": WORDS.astype(np.float32)}, VISIBLE)
+    assert single.tag_scores() == pytest.approx(scores, abs=1e-2)
+
+
+def test_verbose_tells_of_progress(capsys):
+    TagCompleter(verbose=1).fit(X, VISIBLE)
+    said = capsys.readouterr().err
+    assert "view looks" in said and "rehearsal 1" in said and "penalties" in said and "weights" in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "magic"}, "method must be one of"),
+        ({"completeness": 0}, "completeness must be"),
+        ({"n_landmarks": 0}, "n_landmarks must be"),
+        ({"method": "cluster"}, "asks a model"),
+        ({"method": "joint", "model": KMeans()}, "asks no model"),
+        ({"model": KMeans()}, "Call its fit first"),
+    ],
+)
+def test_wrong_settings(settings, message):
+    with pytest.raises(ParameterError, match=message):
+        TagCompleter(**settings).fit(X, VISIBLE)
+
+
+def test_wrong_data(completer):
+    with pytest.raises(ViewError, match=f"{N - 1} items but there are {N}"):
+        TagCompleter().fit(X, VISIBLE[:-1])
+    with pytest.raises(ParameterError, match="nothing to learn from"):
+        TagCompleter().fit(X, csr_matrix((N, 3)))
+    with pytest.raises(ParameterError, match=f"fitted to {N} items, but there are 100"):
+        TagCompleter(KMeans(3, n_init=1).fit(LOOKS)).fit(LOOKS[:100], VISIBLE[:100])
+    with pytest.raises(ParameterError, match="top must be"):
+        completer.propose(top=0)
+    with pytest.raises(ViewError, match="was not there in fit"):
+        completer.tag_scores({"other": LOOKS})
+    with pytest.warns(ViewWarning, match="view 'flat' says nothing"):
+        TagCompleter().fit({"looks": LOOKS, "flat": np.ones((N, 2))}, VISIBLE)
+
+
+@pytest.mark.parametrize("n_items", [1, 2, 3, 7])
+def test_tiny_collections(n_items):
+    looks = LOOKS[:n_items]
+    for views in (None, looks, {"looks": looks, "words": WORDS[:n_items]}):
+        words = [["a", "b"], ["a"], [], ["b"], ["c"], ["a", "c"], ["a"]][:n_items]
+        with np.errstate(all="raise", under="ignore"):
+            if n_items == 1 and views is not None:
+                with pytest.warns(ViewWarning):
+                    model = TagCompleter().fit(views, words)
+            else:
+                model = TagCompleter().fit(views, words)
+        assert np.isfinite(model.tag_scores()).all() and np.isfinite(model.tag_probabilities()).all()
+        proposals = model.propose()
+        assert np.isfinite(proposals.probabilities).all() and all(p.reason for p in proposals)
+        assert (np.round(proposals.probabilities * 20) == proposals.probabilities * 20).all()  # rough, and looks it
+
+
+def test_hidden_work_in_blocks_gives_the_same(monkeypatch, completer):
+    """Many blocks, lists of neighbours and rare tags: the forms for large collections, on a small one."""
+    whole = completer.propose(top=5)
+    monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 2**16)
+    parts = TagCompleter(completeness=0.6).fit(X, VISIBLE).propose(top=5)
+    assert (parts.columns == whole.columns).mean() > 0.99
+    monkeypatch.setattr("manyview.completion.items.ALL_PAIRS_UP_TO", 100)
+    monkeypatch.setattr("manyview.completion.ridge.MOST_INPUTS", 8)
+    large = TagCompleter().fit(X, VISIBLE)
+    assert large._items().lists[0] is not None and large._recipe().sources["joint"].rare.size == 5
+    assert found(large) > found(completer) - 0.05
+    assert large.tag_scores(X[:4]).shape == (4, 13) and large.propose(top=1)[0].reason

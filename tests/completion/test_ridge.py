@@ -1,0 +1,127 @@
+"""The ridges: the numbers of a hand-worked example, and a refit without each item."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from manyview.blocks import workers
+from manyview.completion import ridge as ridge_module
+from manyview.completion.batch import Batch
+from manyview.completion.recipe import _warn_clipped
+from manyview.completion.ridge import fit_ridge, gather_moments
+
+TAGS = np.array([[1, 1], [1, 1], [1, 0], [0, 0], [0, 0]], dtype=float)
+
+
+def batch_of(tags, features, rows):
+    return Batch(csr_matrix(tags)[rows], np.asarray(features)[rows], None, rows)
+
+
+def fitted(tags, features, tag_penalty, feature_penalties, **options):
+    with workers(1) as threads:
+        moments = gather_moments(lambda block: features[block], features.shape[1], [csr_matrix(tags)], threads)[0]
+        fit = fit_ridge(moments, tag_penalty, np.asarray(feature_penalties, dtype=float), **options)
+        everyone = batch_of(tags, features, np.arange(len(tags)))
+        return fit, fit.with_leverage([lambda: everyone], threads), everyone
+
+
+def test_worked_example():
+    fit, ridge, everyone = fitted(TAGS, np.zeros((5, 0)), 1.0, [])
+    assert fit.precision == pytest.approx(np.array([[0.523810, -0.190476], [-0.190476, 0.523810]]), abs=1e-6)
+    assert ridge.tag_coef[0, 1] == pytest.approx(0.363636, abs=1e-6)
+    assert ridge.fitted(everyone)[2, 1] == pytest.approx(0.545455, abs=1e-6)
+    assert ridge.leverage[2] == pytest.approx(0.428571, abs=1e-6)
+    expected = [[0.714286, 0.375], [0.714286, 0.375], [0.25, 0.75], [0.625, 0.285714], [0.625, 0.285714]]
+    assert ridge.scores(everyone) == pytest.approx(np.array(expected), abs=1e-6)
+
+
+def by_hand(tags, features, tag_penalty, feature_penalties, item, target):
+    """Ridge with an intercept on all other tags and the features, without one item; its prediction for that item."""
+    others = np.delete(np.arange(len(tags)), item)
+    columns = np.delete(np.arange(tags.shape[1]), target) if tag_penalty else np.arange(0)
+    penalty = np.r_[np.full(columns.size, tag_penalty or 0.0), feature_penalties]
+    A = np.hstack([tags[:, columns], features])
+    mean, y_mean = A[others].mean(axis=0), tags[others, target].mean()
+    centred = A[others] - mean
+    coef = np.linalg.solve(centred.T @ centred + np.diag(penalty), centred.T @ (tags[others, target] - y_mean))
+    return y_mean + (A[item] - mean) @ coef
+
+
+@pytest.mark.parametrize("tag_penalty", [3.0, None], ids=["joint", "views"])
+def test_leaving_an_item_out_is_a_fit_without_it(tag_penalty):
+    rng = np.random.default_rng(0)
+    tags, features = (rng.random((30, 5)) < 0.4).astype(float), rng.normal(size=(30, 4))
+    _, ridge, everyone = fitted(tags, features, tag_penalty, np.full(4, 2.0))
+    expected = [[by_hand(tags, features, tag_penalty, np.full(4, 2.0), s, i) for i in range(5)] for s in range(30)]
+    assert np.abs(ridge.scores(everyone) - np.array(expected)).max() < 1e-6
+
+
+def test_a_new_item_is_predicted_by_the_fit_without_it():
+    rng = np.random.default_rng(1)
+    tags, features = (rng.random((40, 6)) < 0.3).astype(float), rng.normal(size=(40, 5)).astype(np.float32)
+    for tag_penalty in (10.0, None):
+        _, ridge, everyone = fitted(tags, features, tag_penalty, np.full(5, 3.0))
+        inside = ridge.scores(everyone)
+        for item in (0, 17):
+            rest = np.delete(np.arange(40), item)
+            _, without, _ = fitted(tags[rest], features[rest], tag_penalty, np.full(5, 3.0))
+            new = replace(batch_of(tags, features, np.array([item])), rows=None)
+            unknown = tags[item] == 0  # a tag the item has is an input of the others in both
+            assert without.scores(new)[0][unknown] == pytest.approx(inside[item][unknown], abs=1e-5)
+
+
+def test_rare_tags_are_targets_with_the_same_leave_one_out(monkeypatch):
+    monkeypatch.setattr(ridge_module, "MOST_INPUTS", 3)
+    rng = np.random.default_rng(2)
+    tags = (rng.random((30, 6)) < [0.6, 0.5, 0.55, 0.2, 0.15, 0.1]).astype(float)
+    features = rng.normal(size=(30, 4))
+    _, ridge, everyone = fitted(tags, features, 3.0, np.full(4, 2.0))
+    assert ridge.inputs.tolist() == [0, 1, 2] and ridge.rare.tolist() == [3, 4, 5]
+    found = ridge.scores(everyone)
+    inputs = tags[:, :3]
+    for target in (3, 5):
+        for item in (0, 11):
+            joined = np.column_stack([inputs, tags[:, target]])
+            assert found[item, target] == pytest.approx(
+                by_hand(joined, features, 3.0, np.full(4, 2.0), item, 3), abs=1e-5
+            )
+    from_tags, from_features = ridge.coefficients(4)
+    assert from_features == pytest.approx(ridge.rare_coef[3:, 1].toarray().ravel())
+    assert from_tags[:3] == pytest.approx(ridge.rare_coef[:3, 1].toarray().ravel()) and not from_tags[3:].any()
+
+
+def test_rare_tags_keep_their_largest_coefficients(monkeypatch):
+    monkeypatch.setattr(ridge_module, "MOST_INPUTS", 2)
+    monkeypatch.setattr(ridge_module, "_KEPT_PER_RARE_TAG", 3)
+    rng = np.random.default_rng(3)
+    tags, features = (rng.random((50, 4)) < [0.5, 0.5, 0.2, 0.2]).astype(float), rng.normal(size=(50, 6))
+    _, ridge, _ = fitted(tags, features, 3.0, np.full(6, 2.0))
+    assert np.diff(ridge.rare_coef.tocsc().indptr).tolist() == [3, 3]
+
+
+def test_items_that_decide_their_own_prediction_are_told():
+    rng = np.random.default_rng(5)
+    tags = (rng.random((12, 30)) < 0.5).astype(float)
+    _, ridge, everyone = fitted(tags, np.zeros((12, 0)), 1e-9, [])
+    assert ridge.leverage == pytest.approx(1, abs=1e-3)
+    with pytest.warns(UserWarning, match="decide their own prediction"):
+        _warn_clipped(ridge, everyone)
+    _, held, everyone = fitted(tags, np.zeros((12, 0)), 100.0, [])
+    _warn_clipped(held, everyone)
+
+
+def test_moments_do_not_depend_on_blocks_or_threads(monkeypatch):
+    rng = np.random.default_rng(4)
+    tags = csr_matrix((rng.random((200, 5)) < 0.3).astype(np.float32))
+    features = rng.normal(size=(200, 7)).astype(np.float32)
+    with workers(1) as threads:
+        whole = gather_moments(lambda block: features[block], 7, [tags], threads)[0]
+    monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 2_000)
+    for n_jobs in (1, 2):
+        with workers(n_jobs) as threads:
+            parts = gather_moments(lambda block: features[block], 7, [tags], threads)[0]
+        assert parts.features_features == pytest.approx(whole.features_features, rel=1e-5, abs=1e-4)
+        assert parts.tags_features == pytest.approx(whole.tags_features, rel=1e-5, abs=1e-4)
+        assert (parts.tags_tags != whole.tags_tags).nnz == 0
