@@ -1,0 +1,116 @@
+"""suggest_n_clusters finds what is there, tells why, and draws it, for every clusterer."""
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import manyview
+from manyview import suggest_n_clusters
+from manyview.errors import ParameterError
+from manyview.methods import n_clusters as module
+
+
+def blobs(n_items=200, n_blobs=5, d=6, seed=0, apart=6.0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_blobs, d))[np.arange(n_items) % n_blobs] * apart + rng.normal(size=(n_items, d))
+
+
+@pytest.mark.parametrize("n_blobs", [3, 6])
+def test_both_ways_find_the_number_of_blobs(n_blobs):
+    X = blobs(n_blobs=n_blobs, apart=12.0)
+    model = manyview.AcceleratedKMeans(n_init=5)
+    found = suggest_n_clusters(X, model, candidates=range(2, 10), n_repeats=2, random_state=0)
+    assert found.n_clusters == found.by_stability == found.by_held_out == n_blobs
+    assert found.stability.shape == found.held_out.shape == (8, 4)
+    assert found.stability[n_blobs - 2].mean() > 0.99 > found.stability[-1].mean() + 0.1
+    assert "agree" in found.reason
+    other = suggest_n_clusters(X, model, candidates=range(2, 10), n_repeats=2, random_state=0, by="held_out")
+    assert other.n_clusters == n_blobs and "gains little" in other.reason
+    assert np.array_equal(other.stability, found.stability), "the same seed gave other trials"
+
+
+def test_the_default_works_on_views_with_holes_and_tags():
+    looks = blobs(150, 4, apart=10.0)
+    tags = sparse.csr_matrix(np.eye(4)[np.arange(150) % 4])
+    looks[:5] = np.nan
+    views = {"looks": looks, "tags": tags}
+    assert suggest_n_clusters(views, candidates=[2, 4, 6], n_repeats=2, random_state=0, n_jobs=1).n_clusters == 4
+    assert module._check_candidates(None, 150).tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
+    assert module._check_candidates(None, 10**6)[-1] == 100
+
+
+def test_every_clusterer_of_ours():
+    counts = (
+        np.random.default_rng(0).poisson(np.repeat(np.eye(3), 4, axis=1)[np.arange(60) % 3] * 6 + 0.3).astype(float)
+    )
+    annotations = np.eye(3).repeat(4, axis=1) * 9
+    cases = [
+        (manyview.RobustMultiviewKMeans(n_init=2), {}),
+        (manyview.HierarchicalKMeans(n_starts=2), {"sample_weight": np.ones(60)}),
+        (manyview.PLSA(n_init=1, max_iter=30), {}),
+        (manyview.AnnotatedPLSA(n_init=1, max_iter=30), {"annotations": annotations}),
+        (manyview.SingleViewKMeans(n_init=2), {}),
+    ]
+    for model, params in cases:
+        found = suggest_n_clusters(counts, model, candidates=[2, 3], n_repeats=2, fit_params=params, random_state=0)
+        assert np.isfinite(found.held_out).all() and found.by_stability == 3, type(model).__name__
+    assert model.n_clusters == 8, "the estimator that was passed must stay as it is"
+
+
+def test_items_and_what_belongs_to_them_are_cut_together():
+    rows = np.array([0, 2])
+    assert module._rows_of(["a", "b", "c"], rows, 3) == ["a", "c"]
+    assert module._rows_of(np.arange(3), rows, 3).tolist() == [0, 2]
+    assert module._rows_of(sparse.eye(3, format="csr"), rows, 3).shape == (2, 3)
+    assert module._rows_of(np.eye(4), rows, 3).shape == (4, 4) and module._rows_of("abc", rows, 3) == "abc"
+    assert module._rows_of(5, rows, 3) == 5
+
+
+def test_the_spread_of_held_out_items_by_hand():
+    views = manyview.Views({"a": np.array([[0.0], [2.0], [10.0], [1.0]]), "b": sparse.csr_matrix(np.eye(4))})
+    here, there = np.array([0, 1, 2]), np.array([3])
+    value = module._spread(views, here, np.array([0, 0, 1]), there, np.array([0]))
+    variance_a, variance_b = np.var([0.0, 2.0, 10.0]), 3 * np.var([1, 0, 0])
+    assert value == pytest.approx(0.0 / variance_a + (0.25 + 0.25 + 1.0) / variance_b)
+
+
+def test_knees_and_ties():
+    numbers = np.array([2, 3, 4, 5, 6])
+    assert module._knee(numbers, np.array([0.0, 5.0, 9.0, 9.5, 10.0])) == 4
+    assert module._knee(numbers, np.array([0.0, 5.0, 4.0, 3.0, 2.0])) == 3
+    assert module._knee(numbers, np.array([5.0, 4.0, 3.0, 2.0, 1.0])) == 2
+    steady = np.array([[1.0, 1.0], [0.7, 0.7], [1.0, 0.99], [0.2, 0.2], [0.1, 0.1]])
+    assert module._largest_steady(numbers, steady) == 4
+
+
+def test_large_collections_are_sampled(monkeypatch):
+    seen = []
+    monkeypatch.setattr(module, "_trial", lambda m, v, p, n, halves, s: seen.extend(halves) or ([1, 1], [n, n]))
+    suggest_n_clusters(blobs(500), candidates=[2, 3], n_repeats=1, max_items=100, random_state=0)
+    assert [half.size for half in seen] == [50] * 4 and not np.intersect1d(seen[0], seen[1]).size
+
+
+def test_the_plot_is_a_picture(tmp_path):
+    found = suggest_n_clusters(blobs(80, 3), candidates=[2, 3, 4], n_repeats=2, random_state=0)
+    path = found.plot(tmp_path / "clusters.svg")
+    root = ElementTree.fromstring(path.read_text())  # noqa: S314  our own file
+    texts = [element.text for element in root.iter() if element.tag.endswith("text")]
+    assert f"agreement of two halves: {found.by_stability} clusters" in texts
+    assert len([e for e in root.iter() if e.tag.endswith("polyline")]) == 4
+
+
+def test_wrong_settings_are_named():
+    X = blobs(40)
+    for settings, words in (
+        ({"estimator": manyview.FusionART()}, "finds the number of clusters by itself"),
+        ({"estimator": object()}, "clusterer with fit and predict"),
+        ({"candidates": [2, 30]}, "at most half the number of items, 20"),
+        ({"candidates": []}, "got none"),
+        ({"candidates": [1]}, "candidates"),
+        ({"by": "luck"}, "by must be"),
+        ({"n_repeats": 0}, "n_repeats"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            suggest_n_clusters(X, **settings)
