@@ -39,9 +39,9 @@ class Data:
 class Contender:
     """``function(views, threads, **settings)`` of the suite returns ``fit(iterations, seed)``.
 
-    ``fit`` returns a dictionary with ``iterations`` (how many it really did; 0 where the peer does not say)
-    and ``labels`` where it has them. ``ours`` marks manyview's own rows, which get no ratio. ``variables`` are
-    environment variables its process needs beside the thread counts.
+    ``fit`` returns a dictionary with ``iterations`` (how many it really did; 0 where the peer does not say),
+    ``labels`` where it has them, and maybe ``shown``, words for the notes of its row. ``ours`` marks manyview's own
+    rows, which get no ratio. ``variables`` are environment variables its process needs beside the thread counts.
     """
 
     name: str
@@ -186,6 +186,8 @@ def _summary(turns: list[dict[str, Any]], case: Case) -> dict[str, Any]:
         )
         figures["peak_anonymous_bytes"] = max(turn["anonymous"] for turn in turns)
         figures["peak_anonymous_delta_bytes"] = max(turn["anonymous"] - turn["before"]["RssAnon"] for turn in turns)
+    if all("shown" in fit for fit in last):
+        figures["shown"] = last[-1]["shown"]
     if all("acc" in fit for fit in last):
         figures["acc_mean"] = statistics.fmean(fit["acc"] for fit in last)
     return figures

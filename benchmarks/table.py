@@ -85,6 +85,8 @@ def _notes(row: dict[str, Any], case: dict[str, Any]) -> str:
     notes = []
     if "acc_mean" in row:
         notes.append(f"ACC {row['acc_mean']:.3f}")
+    if "shown" in row:
+        notes.append(row["shown"])
     if row["iterations_done"]:
         notes.append(f"{row['iterations_done']:g} iterations in {row['whole_fit_median']:.2f} s")
     if row["stopped_early"]:

@@ -21,6 +21,14 @@ ESTIMATORS = [
     (manyview.RobustMultiviewKMeans(n_init=2, assign="exact", view_weights="equal", view_scale=None), WEIGHTED_STARTS),
     (manyview.ConcatenatedKMeans(n_init=2, view_scale=("minmax", "mean_distance")), WEIGHTED_STARTS),
     (manyview.SingleViewKMeans(n_init=2), WEIGHTED_STARTS),
+    (manyview.ConsensusClustering(3, members=3), {}),
+    (manyview.AcceleratedKMeans(n_init=2), WEIGHTED_STARTS),
+    (manyview.HierarchicalKMeans(n_starts=4), WEIGHTED_STARTS),
+    (manyview.CrossModalClustering(n_starts=2), {}),
+    (
+        manyview.TagForest(3, n_estimators=200, min_samples_leaf=5),
+        {"check_fit_score_takes_y": "fit(X, tags) takes tags, not y"},
+    ),
 ]
 
 

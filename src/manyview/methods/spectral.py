@@ -1,0 +1,174 @@
+"""The spectral step that graph methods share: leading eigenvectors of a sparse symmetric operator, and k-means on rows.
+
+Nothing of size n x n is made, except for collections of at most 400 items. The answer depends on the seed and on
+nothing else: BLAS and OpenMP stay on one thread inside, and the starts of k-means are what runs in parallel.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blocks import workers
+from ..errors import ParameterError
+
+__all__ = ["cluster_rows", "leading_eigenpairs", "normalised_graph", "plain_kmeans", "spectral_rows"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.intp]
+Operator: TypeAlias = Any  # a SciPy sparse matrix or LinearOperator: symmetric, has .shape and @
+
+_DENSE = 400  # up to here a dense solver is faster and finds every eigenvalue
+_RESTARTS = 300
+_SAMPLE = 100_000  # the starts of k-means are compared on at most this many rows
+
+
+def normalised_graph(graph: Any) -> Any:
+    """D^-1/2 G D^-1/2 as CSR, with D the row sums of G; an item without neighbours gets a loop to itself.
+
+    ``graph`` is a symmetric sparse matrix of weights >= 0. The largest eigenvalue of the result is 1.
+    """
+    from scipy.sparse import csr_matrix, diags_array
+
+    graph = csr_matrix(graph, dtype=np.float64)
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    alone = degrees <= 0
+    if alone.any():
+        graph = csr_matrix(graph + diags_array(alone.astype(np.float64)))
+        degrees = np.where(alone, 1.0, degrees)
+    factor = diags_array(1.0 / np.sqrt(degrees))
+    return csr_matrix(factor @ graph @ factor)
+
+
+def leading_eigenpairs(
+    operator: Operator, n_vectors: int, *, seed: int, tol: float = 1e-4, n_needed: int | None = None
+) -> tuple[Floats, Floats]:
+    """The largest eigenvalues (algebraic, falling) of a symmetric operator, and their eigenvectors as columns.
+
+    Lanczos from a start vector drawn with ``seed``; dense for at most 400 items. One Krylov sequence sees a repeated
+    eigenvalue once, so the search is repeated beside what was found until nothing larger is left: a graph in
+    thirty pieces gives thirty ones. Where Lanczos does not converge, what did is kept if that makes at least
+    ``n_needed`` pairs (all by default); otherwise it tries again with tolerance 1e-2 and warns.
+    """
+    n_items = int(operator.shape[0])
+    if n_vectors < 1:
+        raise ParameterError(f"n_vectors must be at least 1, got {n_vectors}.")
+    n_vectors = min(n_vectors, n_items)
+    with workers(1):
+        if n_items <= _DENSE or n_vectors > n_items // 2:
+            dense = operator.toarray() if hasattr(operator, "toarray") else operator @ np.eye(n_items)
+            values, vectors = np.linalg.eigh((dense + dense.T) / 2)
+            return values[::-1][:n_vectors], np.ascontiguousarray(vectors[:, ::-1][:, :n_vectors])
+        rng = np.random.default_rng(seed)
+        values, vectors = _lanczos(operator, n_vectors, tol, rng, n_needed or n_vectors)
+        for _ in range(n_vectors):
+            more = _lanczos(_without(operator, values, vectors), _probes(n_vectors), tol, rng, 1)
+            missed = more[0] > values[-1] + tol
+            if not missed.any():
+                break
+            values = np.concatenate([values, more[0][missed]])
+            vectors = np.hstack([vectors, more[1][:, missed]])
+            order = np.argsort(-values, kind="stable")[:n_vectors]
+            values, vectors = values[order], vectors[:, order]
+    return values, np.ascontiguousarray(vectors)
+
+
+def _probes(n_vectors: int) -> int:
+    return max(1, n_vectors // 4)
+
+
+def _without(operator: Operator, values: Floats, vectors: Floats) -> Operator:
+    """The operator with the pairs found so far moved to eigenvalue -1, below everything of interest."""
+    from scipy.sparse.linalg import LinearOperator
+
+    def product(x: Floats) -> Floats:
+        return operator @ x - vectors @ ((values + 1.0) * (vectors.T @ x))
+
+    return LinearOperator(operator.shape, matvec=product, dtype=np.float64)
+
+
+def _lanczos(
+    operator: Operator, n_vectors: int, tol: float, rng: np.random.Generator, n_needed: int
+) -> tuple[Floats, Floats]:
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    start = rng.uniform(-1.0, 1.0, operator.shape[0])
+    # Newer versions draw a fresh vector from a source of their own where the first one is used up.
+    source = {"rng": rng} if "rng" in inspect.signature(eigsh).parameters else {}
+    settings: dict[str, Any] = {"k": n_vectors, "which": "LA", "v0": start, "maxiter": _RESTARTS, **source}
+    try:
+        values, vectors = eigsh(operator, tol=tol, **settings)
+    except ArpackNoConvergence as error:
+        values, vectors = error.eigenvalues, error.eigenvectors
+        if values.size < n_needed:
+            try:
+                values, vectors = eigsh(operator, tol=max(tol, 1e-2), **settings)
+                kept = "tolerance 1e-2 was used"
+            except ArpackNoConvergence as again:
+                if again.eigenvalues.size == 0:
+                    raise
+                values, vectors = again.eigenvalues, again.eigenvectors
+                kept = f"{values.size} of {n_vectors} are used"
+            warnings.warn(
+                f"the eigenvectors of the graph did not converge to {tol:g}; {kept}. Labels may be rough.",
+                UserWarning,
+                stacklevel=4,
+            )
+    order = np.argsort(-values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def spectral_rows(values: Floats, vectors: Floats, power: float = 0.0) -> Floats:
+    """The items' coordinates: columns times max(eigenvalue, 0) ** power, rows to unit length; a zero row stays zero."""
+    rows = vectors * np.maximum(values, 0.0) ** power
+    lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def cluster_rows(
+    rows: NDArray[Any], n_clusters: int, *, n_init: int = 10, seed: int, n_jobs: int | None = None
+) -> tuple[Ints, NDArray[Any]]:
+    """k-means with k-means++ starts: the labels and centres of the start with the smallest inertia.
+
+    Above 100,000 rows the starts are compared on a sample, and the best one is continued on all rows. The same for any
+    number of threads.
+    """
+    rng = np.random.default_rng(seed)
+    seeds = rng.integers(2**31, size=n_init)
+    sample = rows
+    if rows.shape[0] > _SAMPLE:
+        sample = rows[np.sort(rng.choice(rows.shape[0], _SAMPLE, replace=False))]
+
+    with workers(n_jobs) as threads, plain_kmeans() as one:
+
+        def start(which: slice) -> Any:
+            return one(sample, n_clusters, "k-means++", 300, int(seeds[which.start]))
+
+        best = min(threads.map(start, [slice(s, s + 1) for s in range(n_init)]), key=lambda found: found.inertia_)
+        if sample is not rows:
+            best = one(rows, n_clusters, best.cluster_centers_, 300, 0)
+    return best.labels_.astype(np.intp), best.cluster_centers_
+
+
+@contextmanager
+def plain_kmeans() -> Iterator[Callable[..., Any]]:
+    """scikit-learn's k-means from one start, on one thread; the function may be called from several threads."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import ThreadpoolController
+
+    controller = ThreadpoolController()
+
+    def fit(rows: NDArray[Any], n_clusters: int, init: Any, max_iter: int, seed: int) -> Any:
+        with controller.limit(limits=1, user_api="openmp"):  # OpenMP keeps this number per thread
+            return KMeans(n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed).fit(rows)
+
+    with warnings.catch_warnings():  # here and not in each call: filters belong to the process, not to a thread
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield fit

@@ -1,0 +1,495 @@
+"""Consensus clustering: numbers worked out by hand, a dense twin, invariants, and every hazard it knows of."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import ndtri
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+import manyview
+from manyview import ConsensusClustering, RobustMultiviewKMeans, Views
+from manyview.blocks import workers
+from manyview.datasets import load_handwritten
+from manyview.errors import ParameterError, ViewWarning
+from manyview.methods import _consensus_members, _consensus_scaling, _consensus_vote, _neighbours, spectral
+from manyview.methods._consensus_graph import Memberships, NeighbourGraph, Space, mixed_operator
+from manyview.methods._consensus_scaling import apply_scaling, in_peaks, learn_points, same_row_sums
+from manyview.testing import separated_views
+
+LABELS = np.array([[0, 0], [0, 0], [1, 0], [1, 1]], dtype=np.int16)
+LINE = np.array([[0], [1], [3], [7]], dtype=np.float32)
+
+
+@pytest.fixture
+def threads():
+    with workers(2) as pool:
+        yield pool
+
+
+def blobs(seed, n_each=40, shift=6.0):
+    """Three blobs in two views."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(3), n_each)
+    centres = np.array([[0, 0, 0], [shift, 0, 0], [0, shift, 0]])
+    return Views([centres[truth] + rng.normal(size=(truth.size, 3)) for _ in range(2)]), truth
+
+
+def complementary(seed, shift=6.0, features=1):
+    """View 0 tells class 0 from the rest, view 1 class 2 from the rest; neither knows all three."""
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(3), 40)
+    first, second = rng.normal(size=(2, truth.size, 3))
+    first[truth == 0, :features] += shift
+    second[truth == 2, :features] += shift
+    return Views([first, second]), truth
+
+
+def points(matrix, scale, threads, mask=None):
+    views = Views({"v": matrix}, mask=mask)
+    return learn_points("v", views, scale, threads)
+
+
+def nmi(a, b):
+    return normalized_mutual_info_score(a, b)
+
+
+# Scaling
+
+
+def test_minmax_of_three_numbers(threads):
+    rows, _, _ = points([[0.0], [1.0], [3.0]], "minmax", threads)
+    assert rows.ravel() == pytest.approx([-1.2, -0.3, 1.5])
+
+
+def test_ranks_of_four_numbers(threads):
+    rows, _, _ = points([[5.0], [1.0], [2.0], [2.0]], "rank", threads)
+    assert rows.ravel() == pytest.approx([2, -2, 0, 0], abs=1e-6)
+
+
+def test_ranks_against_scipy(threads):
+    from scipy.stats import rankdata
+
+    X = np.random.default_rng(0).normal(size=(50, 4)).round(1)
+    expected = ndtri((rankdata(X, axis=0) - 0.5) / 50)
+    expected -= expected.mean(axis=0)
+    expected /= np.sqrt((expected**2).sum(axis=1)).mean()
+    rows, _, _ = points(X, "rank", threads)
+    assert rows == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", ["rank", "minmax", None])
+def test_views_have_mean_row_length_one_and_no_constant_features(threads, scale):
+    X = np.random.default_rng(0).exponential(size=(40, 3)) * 100
+    X = np.insert(X, 1, 7.5, axis=1)
+    X[3] = np.nan
+    rows, present, learned = points(X, scale, threads)
+    held = rows[present]
+    assert rows.shape == (40, 4 if scale is None else 3) and not rows[3].any() and not present[3]
+    assert np.sqrt((held**2).sum(axis=1)).mean() == pytest.approx(1, abs=1e-5)
+    assert held.mean(axis=0) == pytest.approx(np.zeros(rows.shape[1]), abs=1e-6)
+    again, _ = apply_scaling(learned, X, present, threads)
+    assert again == pytest.approx(rows, abs=1e-5)
+
+
+def test_new_values_fall_between_the_ranks_of_their_neighbours(threads):
+    X = np.arange(4_000.0)[:, None] ** 2
+    _, _, learned = points(X, "rank", threads)
+    assert learned["knots"].shape == (1, 512)  # whatever n
+    new = np.array([[-5.0], [0.5], [1e6], [1e9]])
+    rows, _ = apply_scaling(learned, new, np.ones(4, dtype=bool), threads)
+    middle, _ = apply_scaling(learned, X, np.ones(4_000, dtype=bool), threads)
+    assert rows[0] == middle[0] and rows[3] == middle[-1]
+    assert middle[0] < rows[1] < rows[2] < middle[-1]
+    exact, _, _ = points(X, "rank", threads)
+    assert np.abs(middle - exact).max() < 0.05
+
+
+def test_peaks_are_seen_and_bells_are_not():
+    rng = np.random.default_rng(0)
+    two = rng.normal(size=300) + 6 * (np.arange(300) % 3 == 0)
+    three = rng.normal(size=300) + 6 * (np.arange(300) % 3)
+    assert in_peaks(np.sort(two)) and in_peaks(np.sort(three))
+    for smooth in (rng.normal(size=300), rng.random(300), rng.exponential(size=300), np.exp(rng.normal(size=300))):
+        assert not in_peaks(np.sort(smooth))
+    assert not in_peaks(np.array([0.0, 0.0, 1.0]))
+
+
+def test_text_weighting(threads):
+    counts = np.array([[1, 2, 0], [0, 1, 3], [4, 0, 0], [0, 0, 0], [1, 1, 1]])
+    idf = np.log(6 / (1 + np.array([3, 3, 2]))) + 1
+    damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf
+    weighted = _consensus_scaling._weighted({"counts": True, "idf": idf}, sparse.csr_matrix(counts)).toarray()
+    lengths = np.linalg.norm(damped, axis=1, keepdims=True)
+    assert weighted == pytest.approx(np.divide(damped, lengths, out=np.zeros_like(damped), where=lengths > 0))
+    _, present, learned = points(sparse.csr_matrix(counts), "rank", threads)
+    assert learned["counts"] is True and learned["idf"] == pytest.approx(idf)
+    assert present.tolist() == [True, True, True, False, True]  # no words: no opinion in this view
+
+
+def test_weights_below_one_never_turn_negative(threads):
+    shares = sparse.csr_matrix(np.random.default_rng(0).random((12, 6)) * (np.arange(6) % 2) * 0.3)
+    _, _, learned = points(shares, "rank", threads)
+    assert learned["counts"] is False
+    assert (_consensus_scaling._weighted(learned, shares).data >= 0).all()
+    signed = _consensus_scaling._weighted(learned, -shares)
+    assert signed.toarray() == pytest.approx(-_consensus_scaling._weighted(learned, shares).toarray())
+
+
+def test_sparse_rows_keep_their_angles(threads):
+    X = sparse.random(30, 20, 0.3, rng=np.random.default_rng(0)).tocsr() * 5
+    rows, present, learned = points(X, None, threads)
+    assert rows.shape == (30, 19)
+    assert np.linalg.norm(rows[present], axis=1) == pytest.approx(np.ones(present.sum()), abs=1e-5)
+    weighted = _consensus_scaling._weighted(learned, X).toarray()
+    assert rows @ rows.T == pytest.approx(weighted @ weighted.T, abs=0.05)  # one of 20 dimensions is dropped
+
+
+def test_proportions_are_noticed(capsys):
+    X = np.random.default_rng(0).dirichlet(np.ones(5) * 0.3, size=60)
+    everyone = np.ones(60, dtype=bool)
+    assert same_row_sums(X, everyone) and not same_row_sums(X * np.arange(1, 61)[:, None], everyone)
+    ConsensusClustering(2, verbose=1).fit(X)
+    told = capsys.readouterr().err
+    assert "same sum" in told and "eigenvectors" in told and "members" in told
+
+
+# The operator
+
+
+def dense_members(labels, weights):
+    """C as it is defined, one pair of items at a time."""
+    n, m = labels.shape
+    C = np.zeros((n, n))
+    votes = [sum(weights[j] for j in range(m) if labels[i, j] >= 0) for i in range(n)]
+    for j in range(m):
+        for a in range(n):
+            for b in range(n):
+                if labels[a, j] == labels[b, j] >= 0:
+                    mass = weights[j] * (labels[:, j] == labels[a, j]).sum()
+                    C[a, b] += weights[j] ** 2 / mass / np.sqrt(votes[a] * votes[b])
+    return C
+
+
+def columns(product, n):
+    return np.column_stack([product(unit) for unit in np.eye(n)])
+
+
+def test_two_members_of_four_items(threads):
+    C = columns(Memberships(LABELS, np.array([2, 2]), np.ones(2), threads).product, 4)
+    expected = [
+        [5 / 12, 5 / 12, 1 / 6, 0],
+        [5 / 12, 5 / 12, 1 / 6, 0],
+        [1 / 6, 1 / 6, 5 / 12, 1 / 4],
+        [0, 0, 1 / 4, 3 / 4],
+    ]
+    assert pytest.approx(np.array(expected)) == C
+    assert C.sum(axis=1) == pytest.approx(np.ones(4))
+    assert np.sort(np.linalg.eigvalsh(C))[::-1] == pytest.approx([1, 0.788675, 0.211325, 0], abs=1e-6)
+    C = columns(Memberships(LABELS, np.array([2, 2]), np.array([2.0, 1.0]), threads).product, 4)
+    assert [C[0, 1], C[0, 2], C[2, 3], C[3, 3]] == pytest.approx([0.444444, 0.111111, 0.333333, 0.666667], abs=1e-6)
+
+
+def line_graph(threads):
+    space = Space(None, 0, LINE, np.arange(4, dtype=np.int32))
+    return NeighbourGraph(4, [space], [_neighbours.nearest_neighbours(LINE, 1, threads)], [1.0], threads)
+
+
+def test_graph_of_four_numbers(threads):
+    graph = line_graph(threads)
+    W, S = columns(graph.plain_product, 4), columns(graph.product, 4)
+    assert [W[0, 1], W[1, 2], W[2, 3], W[0, 2]] == pytest.approx([1, 0.5, 0.5, 0])
+    assert graph.degrees == pytest.approx([1, 1.5, 1, 0.5])
+    assert [S[0, 1], S[1, 2], S[2, 3]] == pytest.approx([0.816497, 0.408248, 0.707107], abs=1e-6)
+    assert np.sort(np.linalg.eigvalsh(S))[::-1] == pytest.approx([1, 0.577350, -0.577350, -1], abs=1e-6)
+
+
+def test_both_together(threads):
+    memberships = Memberships(LABELS, np.array([2, 2]), np.ones(2), threads)
+    operator = mixed_operator(0.5, line_graph(threads), memberships)
+    values, vectors = spectral.leading_eigenpairs(operator, 4, seed=0)
+    assert values == pytest.approx([0.995434, 0.652824, -0.180649, -0.467608], abs=1e-6)
+    rows = spectral.spectral_rows(values[:2], vectors[:, :2], power=1.0)
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    cosines = [float(rows[a] @ rows[b]) for a, b in pairs]
+    assert cosines == pytest.approx([0.991923, 0.522063, 0.168061, 0.626030, 0.291740, 0.928514], abs=1e-6)
+    labels, _ = spectral.cluster_rows(rows, 2, seed=0)
+    assert labels[0] == labels[1] != labels[2] == labels[3]
+
+
+def test_products_equal_the_dense_matrices(threads):
+    rng = np.random.default_rng(0)
+    n, k = 60, 4
+    labels = rng.integers(-1, 5, size=(n, 7)).astype(np.int16)  # some leave items out
+    labels[:, 0] = rng.integers(0, 5, size=n)
+    weights = rng.uniform(0.5, 2, size=7)
+    C = columns(Memberships(labels, np.full(7, 5), weights, threads).product, n)
+    assert dense_members(labels, weights) == pytest.approx(C, abs=1e-12)
+    spaces, found, W = [], [], np.zeros((n, n))
+    for items, weight in ((np.arange(n), 1.0), (np.arange(0, n, 2), 0.5), (np.arange(10, n), 0.5)):
+        rows = rng.normal(size=(items.size, 3)).astype(np.float32)
+        spaces.append(Space(None, 0, rows, items.astype(np.int32)))
+        found.append(_neighbours.nearest_neighbours(rows, k, threads))
+        A = np.zeros((n, n))
+        for row, named in zip(items, found[-1], strict=True):
+            A[row, items[named]] = 1 / k
+        W += weight * (A + A.T) / 2
+    graph = NeighbourGraph(n, spaces, found, [1.0, 0.5, 0.5], threads)
+    assert columns(graph.plain_product, n) == pytest.approx(W, abs=1e-12)
+    degrees = W.sum(axis=1)
+    S = W / np.sqrt(np.outer(degrees, degrees))
+    T = columns(mixed_operator(0.6, graph, Memberships(labels, np.full(7, 5), weights, threads)).matvec, n)
+    assert pytest.approx(0.6 * S + 0.4 * C, abs=1e-12) == T
+    for matrix, low in ((C, 0), (S, -1), (T, -1)):
+        values = np.linalg.eigvalsh(matrix)
+        assert pytest.approx(matrix.T, abs=1e-12) == matrix and values[-1] <= 1 + 1e-9 and values[0] >= low - 1e-9
+    assert np.linalg.eigvalsh(S)[-1] == pytest.approx(1) and np.linalg.eigvalsh(C)[-1] == pytest.approx(1)
+    turned = np.where(labels >= 0, 4 - labels, -1).astype(np.int16)  # a member's numbers are only names
+    assert columns(Memberships(turned, np.full(7, 5), weights, threads).product, n) == pytest.approx(C, abs=1e-12)
+    clusters = rng.integers(0, 3, size=n)
+    same = clusters[:, None] == clusters
+    expected = ((W - np.outer(degrees, degrees) / degrees.sum()) * same).sum() / degrees.sum()
+    assert graph.modularity(clusters) == pytest.approx(expected)
+    inside = [(clusters[s.items[f]] == clusters[s.items, None]).mean() for s, f in zip(spaces, found, strict=True)]
+    assert graph.shares(clusters) == pytest.approx(inside)
+
+
+# The whole
+
+
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("scale", ["rank", "minmax"])
+def test_three_blobs(number, scale):
+    X, truth = blobs(number)
+    model = ConsensusClustering(3, scale=scale, random_state=number).fit(X)
+    assert nmi(truth, model.labels_) == pytest.approx(1)
+    assert model.modularity_ > 0.5 and min(model.view_shares_.values()) > 0.95 and model.joined_share_ > 0.95
+    assert model.member_labels_.shape == (120, 30) and ((model.member_sizes_ >= 3) & (model.member_sizes_ <= 9)).all()
+    assert model.eigenvalues_.size == 5 and 1 >= model.eigenvalues_[2] > 0.9 > 0.75 > model.eigenvalues_[3]
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_complementary_views(number, monkeypatch):
+    X, truth = complementary(number, features=3)
+    assert nmi(truth, ConsensusClustering(3, scale="minmax").fit(X).labels_) == pytest.approx(1)
+    assert nmi(truth, ConsensusClustering(3).fit(X).labels_) == pytest.approx(1)
+    assert nmi(truth, KMeans(3, n_init=10, random_state=0).fit(X["view0"]).labels_) < 0.7
+    X, truth = complementary(number)  # one feature of three: ranks alone lose it, peaks that keep their spacing do not
+    guarded = nmi(truth, ConsensusClustering(3).fit(X).labels_)
+    monkeypatch.setattr(_consensus_scaling, "_PEAKED", 0.0)
+    assert guarded > 0.9 and nmi(truth, ConsensusClustering(3).fit(X).labels_) < 0.5
+
+
+def test_numerals():
+    X, y = load_handwritten(return_X_y=True)
+    assert nmi(y, ConsensusClustering(10).fit(X).labels_) >= 0.92
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "bar"), [("handwritten_numerals", 0.92), ("three_sources", 0.70), ("leaves100", 0.93)]
+)
+def test_development_collections(name, bar):
+    from benchmarks.quality.consensus import load
+
+    loaded = load(name)
+    if loaded is None:
+        pytest.skip(f"{name}.npz is not in MANYVIEW_DATA")
+    X, y = loaded
+    n_clusters = len(np.unique(y))
+    scores = [nmi(y, ConsensusClustering(n_clusters, random_state=number).fit(X).labels_) for number in range(3)]
+    assert np.mean(scores) >= bar
+
+
+def test_threads_and_blocks_change_nothing(monkeypatch):
+    X, _ = blobs(0, n_each=150, shift=2.0)
+    first = ConsensusClustering(4, n_jobs=1).fit(X)
+    second = ConsensusClustering(4, n_jobs=2).fit(X)
+    assert np.array_equal(first.member_labels_, second.member_labels_)
+    assert np.array_equal(first.labels_, second.labels_)
+    monkeypatch.setattr(_neighbours.nearest_neighbours, "__kwdefaults__", {"seed": 0, "block_rows": 256})
+    assert np.array_equal(ConsensusClustering(4).fit(X).labels_, first.labels_)
+    new = X[::3]
+    assert np.array_equal(first.predict(new), second.predict(new))
+
+
+def test_names_and_order_of_views_change_nothing():
+    X, _ = blobs(1, shift=2.0)
+    named = {"b": X["view1"], "a": X["view0"]}
+    assert np.array_equal(ConsensusClustering(4).fit(named).labels_, ConsensusClustering(4).fit(X).labels_)
+
+
+def test_clusters_are_numbered_by_size():
+    X, _ = blobs(0)
+    model = ConsensusClustering(3).fit(X[20:])
+    assert model.cluster_sizes_.tolist() == [40, 40, 20]
+    for name in X.names:
+        means = [X[20:][name][model.labels_ == c].mean(axis=0) for c in range(3)]
+        assert model.cluster_centers_[name] == pytest.approx(np.array(means))
+
+
+def test_predict_agrees_with_fit_and_takes_what_views_there_are():
+    X, _ = blobs(2)
+    new, new_truth = blobs(3)
+    model = ConsensusClustering(3).fit(X)
+    assert np.mean(model.predict(X) == model.labels_) > 0.99
+    assert nmi(new_truth, model.predict(new)) == pytest.approx(1)
+    assert nmi(new_truth, model.predict({"view1": new["view1"]})) > 0.9
+    alone = np.concatenate([model.predict(new[i : i + 1]) for i in range(0, 120, 7)])
+    assert np.array_equal(alone, model.predict(new)[::7])
+
+
+def test_given_members():
+    X, truth = complementary(0)
+    fitted = RobustMultiviewKMeans(3, n_init=1, random_state=0).fit(X)
+    weak = truth.copy()
+    weak[::9] = -1
+    members = [fitted, (weak, 40.0), RobustMultiviewKMeans(2, n_init=1, random_state=0)]
+    model = ConsensusClustering(3, members=[2, *members]).fit(X)
+    assert model.member_labels_.shape == (120, 2 * 3 + 3)
+    assert (model.member_labels_[::9, 7] == -1).all()
+    assert nmi(truth, model.labels_) == pytest.approx(1)  # the heavy one decides
+    assert adjusted_rand_score(model.member_labels_[:, 6], fitted.labels_) == 1
+    assert model.predict(X).shape == (120,)  # plain labels have no opinion on new items, the models have
+    assert ConsensusClustering(3, members=[fitted]).fit(X).member_labels_.shape == (120, 31)
+    copy = clone(model).fit(X)  # clone forgets that a member was fitted; it is fitted again
+    assert np.array_equal(copy.labels_, model.labels_)
+
+
+def test_given_members_are_saved(tmp_path):
+    X, truth = blobs(0)
+    member = RobustMultiviewKMeans(3, n_init=1, random_state=0).fit(X)
+    model = ConsensusClustering(3, members=[member, (truth, 2.0)]).fit(X)
+    back = manyview.load(manyview.save(model, tmp_path / "model"))
+    assert np.array_equal(back.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"scale": "zscore"}, "scale must be one of"),
+        ({"alpha": 1.5}, "alpha must be"),
+        ({"members": 0}, "members must be"),
+        ({"members": [3, 4]}, "one number"),
+        ({"members": [np.zeros(7, dtype=int)]}, "given member 0 must be"),
+        ({"members": [np.zeros(120)]}, "given member 0 must be"),
+        ({"members": [(np.zeros(120, dtype=int), -1.0)]}, "the weight of a member"),
+        ({"neighbours": 0}, "neighbours must be"),
+        ({"n_clusters": 121}, "n_clusters must be at most"),
+    ],
+)
+def test_wrong_settings(settings, words):
+    X, _ = blobs(0)
+    with pytest.raises(ParameterError, match=words):
+        ConsensusClustering(**settings).fit(X)
+
+
+# Hazards
+
+
+def test_missing_views_and_empty_rows_have_no_vote():
+    X, truth = separated_views(n_items=90)
+    tags = sparse.lil_matrix(X["tags"])
+    tags[:9] = 0
+    looks = X["looks"].copy()
+    looks[9:18] = np.nan
+    model = ConsensusClustering(3).fit({"looks": looks, "text": X["text"], "tags": tags.tocsr()})
+    assert nmi(truth, model.labels_) == pytest.approx(1)
+    own = {name: slice(10 * v, 10 * v + 10) for v, name in enumerate([None, *(n for n, _ in model.active_views_)])}
+    assert (model.member_labels_[:9, own["tags"]] == -1).all() and (model.member_labels_[9:, own["tags"]] >= 0).all()
+    assert (model.member_labels_[9:18, own["looks"]] == -1).all()
+    assert (model.member_labels_[:, own["text"]] >= 0).all() and (model.member_labels_[:, own[None]] >= 0).all()
+
+
+def test_items_without_any_word_are_placed_together():
+    words = sparse.csr_matrix(np.repeat(np.eye(3, 12), 20, axis=0) + 0.0)
+    words = sparse.vstack(
+        [words + sparse.random(60, 12, 0.2, rng=np.random.default_rng(0)), sparse.csr_matrix((15, 12))]
+    )
+    model = ConsensusClustering(4).fit(words.tocsr())
+    assert (model.labels_ >= 0).all() and len(set(model.labels_[60:])) == 1
+    assert (model.predict(words.tocsr())[60:] == model.labels_[60]).all()
+
+
+@pytest.mark.parametrize("copies", [5, 40])  # fewer and more than the neighbours asked for
+def test_copies_share_a_cluster(copies):
+    X, truth = blobs(0, shift=4.0)
+    rows = np.r_[np.arange(120), np.repeat([3, 50, 100], copies)]
+    model = ConsensusClustering(3).fit(X[rows])
+    assert np.array_equal(model.labels_[120:], np.repeat(model.labels_[[3, 50, 100]], copies))
+    assert nmi(truth, model.labels_[:120]) > 0.85
+
+
+def test_disconnected_and_larger_than_the_dense_solver():
+    rng = np.random.default_rng(0)
+    truth = np.arange(600) % 12
+    X = np.eye(12)[truth] * 50 + rng.normal(size=(600, 12))
+    model = ConsensusClustering(12).fit(X)
+    assert nmi(truth, model.labels_) == pytest.approx(1)
+
+
+def test_few_items_warn_and_few_kinds_get_fewer_clusters():
+    X, _ = blobs(0, n_each=4)
+    with pytest.warns(ViewWarning, match="fewer than three each"):
+        ConsensusClustering(5).fit(X)
+    model = ConsensusClustering(8).fit(X[[0, 0, 5, 5, 11, 11, 0, 5, 11]])
+    assert model.n_clusters_ == 3 and model.predict(X[[5, 11, 0]]).tolist() == model.labels_[[2, 4, 0]].tolist()
+
+
+def test_one_cluster_and_more_neighbours_than_items():
+    X, _ = blobs(0, n_each=5)
+    assert ConsensusClustering(1).fit(X).labels_.tolist() == [0] * 15
+    assert ConsensusClustering(3, neighbours=50).fit(X).n_clusters_ == 3
+
+
+def test_a_constant_view_has_no_vote():
+    X, _ = blobs(0)
+    with pytest.warns(ViewWarning, match="'still' is the same for every item"):
+        model = ConsensusClustering(3).fit({**dict(X.items()), "still": np.full((120, 2), 3.0)})
+    assert model.view_shares_["still"] == 0 and np.array_equal(model.labels_, ConsensusClustering(3).fit(X).labels_)
+    with pytest.warns(ViewWarning, match="'still' is the same"):
+        nothing = ConsensusClustering(2).fit({"still": np.ones((9, 2))})
+    assert nothing.labels_.tolist() == [0] * 9 and nothing.predict({"still": np.zeros((2, 2))}).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_members_or_neighbours_alone(alpha):
+    X, truth = blobs(0)
+    model = ConsensusClustering(3, alpha=alpha).fit(X)
+    assert nmi(truth, model.labels_) == pytest.approx(1)
+    assert nmi(truth, model.predict(X)) == pytest.approx(1)
+
+
+def test_large_collections_are_sampled(monkeypatch):
+    """The paths for more than 8,000 and 100,000 items, at a size that a test can bear."""
+    for module, name, value in (
+        (_consensus_members, "_SAMPLED", 1_000),
+        (_consensus_vote, "_ANCHORS", 500),
+        (_neighbours, "EXACT", 1_000),
+        (spectral, "_SAMPLE", 1_000),
+        (_consensus_scaling, "_SAMPLE", 500),
+    ):
+        monkeypatch.setattr(module, name, value)
+    X, truth = separated_views(n_items=2_400)
+    X = Views({"looks": X["looks"], "text": X["text"], "tags": sparse.csr_matrix(X["tags"])})
+    model = ConsensusClustering(3, n_jobs=2).fit(X)
+    assert nmi(truth, model.labels_) == pytest.approx(1)
+    assert model.state_["rows"].shape[0] <= 500 and nmi(truth, model.predict(X)) == pytest.approx(1)
+    assert np.array_equal(ConsensusClustering(3, n_jobs=1).fit(X).labels_, model.labels_)
+
+
+def test_no_warning_on_plain_data():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ConsensusClustering(3).fit(blobs(0)[0]).predict(blobs(1)[0])
+
+
+def test_equal_items_are_recognised():
+    rows = np.array([[1, 2], [0, 3], [1, 2], [-0.0, 3], [1, 2], [5, 5]], dtype=np.float32)
+    present = np.ones((6, 1), dtype=bool)
+    present[4] = False
+    same = _consensus_vote.Points(("a",), (1,), rows, np.array([0, 2]), present)
+    assert _consensus_vote.kinds_of(same).tolist() == [0, 1, 0, 1, 2, 3]
