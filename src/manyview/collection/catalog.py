@@ -1,0 +1,200 @@
+"""The catalogue: one SQLite file, opened for one snapshot or for writing, with errors in words."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ..errors import StoreError
+from . import layout
+
+__all__ = ["Catalog", "as_json"]
+
+_FULL = ("full", "disk i/o error", "readonly", "unable to open")
+
+
+class Catalog:
+    """A connection to ``catalog.sqlite``.
+
+    A reader sees the one state that was there when it was opened, however long it looks; ``refresh`` moves it on. The
+    writer sees its own changes; ``transaction`` makes several of them one. ``root`` is the collection's folder.
+    """
+
+    def __init__(self, root: Path, *, write: bool) -> None:
+        self.root = root
+        self.path = root / layout.CATALOG
+        self.write = write
+        self._depth = 0
+        self.refuse_newer(root)
+        with self._errors():
+            self._connection = self._connect()
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _connect(self) -> sqlite3.Connection:
+        if self.write:
+            return sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode=ro"
+        if not os.access(self.root, os.W_OK) and not self.path.with_name(f"{self.path.name}-wal").exists():
+            address += "&immutable=1"  # nobody can be writing, and SQLite could not make its shared memory
+        return sqlite3.connect(address, timeout=60, isolation_level=None, uri=True)
+
+    def _prepare(self) -> None:
+        run = self._connection.execute
+        run("PRAGMA foreign_keys = ON")
+        self._refuse_others()
+        if not self.write:
+            self.refresh()
+            return
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = FULL")
+        run("PRAGMA fullfsync = ON")
+        run("PRAGMA checkpoint_fullfsync = ON")
+        version = self._number("user_version")
+        for number in range(version, layout.FORMAT):
+            with self.transaction():  # a migration is there whole, with its number, or not at all
+                for statement in _statements(layout.MIGRATIONS[number]):
+                    run(statement)
+                run(f"PRAGMA application_id = {layout.APPLICATION}")
+                run(f"PRAGMA user_version = {number + 1}")
+
+    def _refuse_others(self) -> None:
+        """Stop before anything is touched where the file is not ours, or from a newer version."""
+        application, version = self._number("application_id"), self._number("user_version")
+        empty = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        if application == 0 and version == 0 and empty and self.write:
+            return
+        if application != layout.APPLICATION:
+            raise StoreError(f"{self.path} is not the catalogue of a manyview collection. Nothing was changed.")
+        _check_version(self.root, application, version)
+        if version < layout.FORMAT and not self.write:
+            raise StoreError(
+                f"{self.root} is of format {version} and has to become {layout.FORMAT} first. Open it once for "
+                "writing: Collection.open(path, write=True)."
+            )
+
+    @staticmethod
+    def refuse_newer(root: Path) -> None:
+        """Refuse a collection of a newer format by the file's first bytes: SQLite would already touch the folder."""
+        try:
+            with (root / layout.CATALOG).open("rb") as file:
+                first = file.read(100)
+        except FileNotFoundError:
+            return
+        _check_version(root, int.from_bytes(first[68:72], "big"), int.from_bytes(first[60:64], "big"))
+
+    def _number(self, pragma: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {pragma}").fetchone()[0])
+
+    def refresh(self) -> None:
+        """Let a reader see the newest state."""
+        with self._errors():
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+            self._connection.execute("BEGIN")
+            self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # the snapshot starts here
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside happens, or nothing. Inside another transaction it is part of that one."""
+        if not self.write:
+            raise StoreError(
+                f"{self.root} was opened for reading. Open it with Collection.open(path, write=True) to change it."
+            )
+        if self._depth:
+            yield
+            return
+        with self._errors():
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._depth = 1
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+            finally:
+                self._depth = 0
+
+    def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Any]:
+        """Every row of an answer."""
+        with self._errors():
+            return self._connection.execute(sql, tuple(values)).fetchall()
+
+    def row(self, sql: str, values: Iterable[Any] = ()) -> Any:
+        """The first row of an answer, or None."""
+        with self._errors():
+            return self._connection.execute(sql, tuple(values)).fetchone()
+
+    def value(self, sql: str, values: Iterable[Any] = ()) -> Any:
+        """The first value of the first row, or None."""
+        found = self.row(sql, values)
+        return None if found is None else found[0]
+
+    def run(self, sql: str, values: Iterable[Any] = ()) -> int:
+        """Change something; the number of the row that was inserted."""
+        with self.transaction(), self._errors():
+            return int(self._connection.execute(sql, tuple(values)).lastrowid or 0)
+
+    def run_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Change many rows in the same way."""
+        with self.transaction(), self._errors():
+            self._connection.executemany(sql, rows)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """SQLite's errors as sentences that name the file."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            words = str(error).lower()
+            if isinstance(error, sqlite3.OperationalError) and not any(part in words for part in _FULL):
+                if "locked" in words or "busy" in words:
+                    raise StoreError(f"{self.path} was busy for a minute. Run the same command again.") from error
+                if "malformed" not in words:
+                    raise
+            if "malformed" in words or "not a database" in words:
+                advice = "It is damaged or not a catalogue. Restore it from a copy, or run init again."
+            else:
+                advice = "Check the free space and the permissions there and run the same command again."
+            raise StoreError(
+                f"cannot use {self.path}: {error}. {advice} Nothing that was reported as done is lost."
+            ) from error
+
+
+def _check_version(root: Path, application: int, version: int) -> None:
+    if application == layout.APPLICATION and version > layout.FORMAT:
+        raise StoreError(
+            f"{root} was written by format {version}; this version reads up to {layout.FORMAT}. Nothing was changed. "
+            "Open it with a newer manyview."
+        )
+
+
+def as_json(value: Any) -> str:
+    """JSON in one form, so that equal values give equal text."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one: executescript would commit the open transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

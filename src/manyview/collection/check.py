@@ -1,0 +1,173 @@
+"""Is a collection whole? And does it hold the same as another one?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import is_sparse
+from ..blocks import row_blocks
+from ..errors import ManyviewError
+from . import layout
+from .catalog import Catalog, as_json
+from .collection import Collection
+from .sweep import present_files, registered_files, retired_files
+
+__all__ = ["digest", "problems"]
+
+
+def problems(path: str | os.PathLike[str]) -> list[str]:
+    """Everything that is wrong with a collection, each in a sentence; an empty list says that it is whole.
+
+    The catalogue's own integrity, that every registered file is there and holds what was registered, that no other
+    file is, and that everything refers to something. Reads every file once; changes nothing.
+    """
+    try:
+        with Collection.open(path) as collection:
+            return _problems(collection)
+    except ManyviewError as error:
+        return [str(error)]
+
+
+def _problems(collection: Collection) -> list[str]:
+    catalog = collection._catalog
+    found = [f"{catalog.path}: {row[0]}." for row in catalog.rows("PRAGMA integrity_check") if row[0] != "ok"]
+    found += [
+        f"{catalog.path}: row {row} of table {table} refers to a row of {parent} that is not there."
+        for table, row, parent, _ in catalog.rows("PRAGMA foreign_key_check")
+    ]
+    present, registered = present_files(collection.path), registered_files(catalog)
+    found += [f"{collection.path / name} is registered but not there." for name in sorted(registered - present)]
+    found += [
+        f"{collection.path / name} belongs to nothing; it goes at the next opening for writing."
+        for name in sorted(present - registered - retired_files(catalog))
+    ]
+    strange = sorted(set(os.listdir(collection.path)) - layout.NAMES)
+    found += [f"{collection.path / name} is not part of a collection." for name in strange]
+    known = {row[0] for row in catalog.rows("SELECT id FROM items")}
+    for name in collection.view_names:
+        found += _view_problems(collection, name, known)
+    for run in collection.runs:
+        if run.has_model:
+            try:
+                collection.runs.model(run.id)
+            except ManyviewError as error:
+                found.append(str(error))
+    found += _pack_problems(catalog)
+    sums = {
+        "labels of a run that has no cluster for them": "SELECT count(*) FROM labels LEFT JOIN run_clusters "
+        "USING (run_id, label) WHERE label >= 0 AND cluster_id IS NULL",
+        "items that repeat one that itself repeats another": "SELECT count(*) FROM items JOIN items AS first ON "
+        "items.duplicate_of = first.id WHERE first.duplicate_of IS NOT NULL",
+    }
+    found += [f"{catalog.path}: {n} {what}." for what, sql in sums.items() if (n := catalog.value(sql))]
+    return found
+
+
+def _view_problems(collection: Collection, name: str, known: set[int]) -> list[str]:
+    segments = collection.segments
+    found: list[str] = []
+    try:
+        info = segments.info(name)
+        for segment in segments._segments(info):
+            if strange := set(segment.items.tolist()) - known - {-1}:
+                found.append(
+                    f"segment {segment.name} of view {name!r} has a row for item {min(strange)}, which there is not."
+                )
+        matrix, _ = segments.matrix(name)
+        if is_sparse(matrix) and not np.isfinite(matrix.data).all():
+            found.append(f"view {name!r} holds values that are not finite.")
+    except ManyviewError as error:
+        found.append(str(error))
+    return found
+
+
+def _pack_problems(catalog: Catalog) -> list[str]:
+    found = []
+    for name, size in catalog.rows("SELECT name, size FROM packs"):
+        path = catalog.root / layout.THUMBS / name
+        if path.is_file() and path.stat().st_size != size:
+            found.append(f"{path} has {path.stat().st_size} bytes, but {size} were registered.")
+    beyond = catalog.value("SELECT count(*) FROM thumbs JOIN packs ON packs.id = pack_id WHERE start + length > size")
+    return found + ([f"{catalog.path}: {beyond} thumbnails lie beyond their pack."] if beyond else [])
+
+
+_CONTENT = {
+    "items": "SELECT sources.path, key, items.kind, items.path, size, mtime_ns, beside, format, width, height, text, "
+    "fields, fingerprint, signature, state, (SELECT key FROM items AS first WHERE first.id = items.duplicate_of) "
+    "FROM items JOIN sources ON sources.id = source_id ORDER BY items.id",
+    "sources": "SELECT kind, path, root, settings, complete FROM sources ORDER BY id",
+    "problems": "SELECT path, stage, reason, sentence, is_bad FROM problems ORDER BY source_id, path, stage, reason",
+    "tags": "SELECT key, folded, item_tags.source, coalesce(spelling, name) FROM item_tags "
+    "JOIN items ON items.id = item_id JOIN tags ON tags.id = tag_id ORDER BY item_id, folded, item_tags.source",
+    "paths": "SELECT key, parts, item_paths.source FROM item_paths JOIN items ON items.id = item_id JOIN tag_paths ON "
+    "tag_paths.id = path_id ORDER BY item_id, parts, item_paths.source",
+    "views": "SELECT name, version, is_sparse, dtype, n_columns, columns, settings FROM views ORDER BY name",
+    "runs": "SELECT id, kind, method, settings, views, model FROM runs ORDER BY id",
+    "labels": "SELECT run_id, key, label, confidence FROM labels JOIN items ON items.id = item_id "
+    "ORDER BY run_id, item_id",
+    "clusters": "SELECT run_id, label, cluster_id, clusters.name, is_pinned, merged_into, run_clusters.name, profile "
+    "FROM run_clusters JOIN clusters ON clusters.id = cluster_id ORDER BY run_id, label",
+    "placements": "SELECT item_id, cluster_id FROM placements ORDER BY item_id",
+    "links": "SELECT first_id, second_id, together FROM links ORDER BY first_id, second_id",
+    "proposals": "SELECT run_id, item_id, folded, score, probability, reason FROM proposals "
+    "JOIN tags ON tags.id = tag_id ORDER BY run_id, item_id, folded",
+    "decisions": "SELECT item_id, folded, answer, who, why FROM decisions JOIN tags ON tags.id = tag_id "
+    "ORDER BY item_id, folded",
+    "history": "SELECT id, kind, summary, undoes, undone_by FROM history ORDER BY id",
+}
+
+
+def digest(path: str | os.PathLike[str]) -> dict[str, str]:
+    """One hash for each part of what a collection holds; equal for equal content.
+
+    When things happened, how rows are cut into segments and what the files are called is left out: a run that was
+    interrupted and finished later gives the same as one that was not.
+    """
+    with Collection.open(path) as collection:
+        catalog = collection._catalog
+        found = {name: _hash_rows(catalog.rows(sql)) for name, sql in _CONTENT.items()}
+        for name in collection.view_names:
+            found[f"view {name}"] = _hash_view(collection, name)
+        for run in collection.runs:
+            if run.has_model:
+                found[f"model {run.id}"] = _hash_model(collection.path / layout.RUNS / str(run.id))
+        thumbs = hashlib.sha256()
+        for (item,) in catalog.rows("SELECT item_id FROM thumbs ORDER BY item_id"):
+            thumbs.update(f"{item}:".encode() + (collection.thumbs.get(item) or b""))
+        found["thumbs"] = thumbs.hexdigest()
+        return found
+
+
+def _hash_rows(rows: list[Any]) -> str:
+    total = hashlib.sha256()
+    for row in rows:
+        total.update(as_json([value.hex() if isinstance(value, bytes) else value for value in row]).encode() + b"\n")
+    return total.hexdigest()
+
+
+def _hash_view(collection: Collection, name: str) -> str:
+    matrix, held = collection.segments.matrix(name)
+    total = hashlib.sha256(held.tobytes())
+    if is_sparse(matrix):
+        for part in (matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)):
+            total.update(np.ascontiguousarray(part).tobytes())
+    else:
+        for block in row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize):
+            total.update(np.ascontiguousarray(matrix[block]).tobytes())
+    state = {
+        key: hashlib.sha256(value.tobytes()).hexdigest() if isinstance(value, np.ndarray) else value
+        for key, value in collection.segments.state(name).items()
+    }
+    total.update(as_json(state).encode())
+    return total.hexdigest()
+
+
+def _hash_model(folder: Path) -> str:
+    """The arrays of a model by content: their file names are drawn anew at each save."""
+    arrays = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.npy"))
+    return hashlib.sha256(as_json(arrays).encode()).hexdigest()

@@ -1,0 +1,172 @@
+"""The one door through which a collection's files reach the disk.
+
+A file is written under a temporary name in its own folder, synced, renamed, and the folder is synced: whenever the
+machine stops, the final name holds the whole file or nothing. Every step is a method of ``disk``, so that tests can
+put a disk there whose n-th step fails.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StoreError
+
+__all__ = [
+    "TEMPORARY",
+    "as_raw",
+    "make_folder",
+    "npy_header",
+    "remove",
+    "remove_tree",
+    "store_errors",
+    "write_array",
+    "write_file",
+]
+
+TEMPORARY = ".tmp"
+_PIECE = 16 * 2**20
+
+
+class Disk:
+    """The steps that change a disk, one method each."""
+
+    def write(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+        """Put bytes into a new file and sync it."""
+        with path.open("wb") as file:
+            for piece in pieces:
+                file.write(piece)
+            file.flush()
+            self.sync_file(path, file.fileno())
+
+    def sync_file(self, path: Path, handle: int) -> None:
+        os.fsync(handle)
+
+    def rename(self, old: Path, new: Path) -> None:
+        os.replace(old, new)
+
+    def sync_folder(self, folder: Path) -> None:
+        if os.name == "posix":
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def mkdir(self, folder: Path) -> None:
+        folder.mkdir(mode=0o755)
+
+    def unlink(self, path: Path) -> None:
+        path.unlink()
+
+    def rmdir(self, folder: Path) -> None:
+        folder.rmdir()
+
+
+disk = Disk()
+
+_SENTENCES = {
+    errno.ENOSPC: "the disk is full. Free some space and run the same command again",
+    errno.EDQUOT: "your disk quota is used up. Free some space and run the same command again",
+    errno.EACCES: "permission denied. Check who owns the folder",
+    errno.EPERM: "permission denied. Check who owns the folder",
+    errno.EROFS: "the file system is read-only. Copy the collection to a place that can be written",
+    errno.EFBIG: "the file would be larger than this system allows",
+}
+
+
+@contextmanager
+def store_errors(path: Path, doing: str = "write") -> Iterator[None]:
+    """Turn the system's error into a ``StoreError`` that names the path and says what to do."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except OSError as error:
+        reason = _SENTENCES.get(error.errno or 0, f"{error.strerror or error}. Check the disk and run the same command")
+        raise StoreError(f"cannot {doing} {path}: {reason}. Nothing that was there before is lost.") from error
+
+
+def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write a file so that its name holds all of it or nothing, whatever happens."""
+    temporary = path.with_name(path.name + TEMPORARY)
+    with store_errors(path):
+        try:
+            disk.write(temporary, pieces)
+            disk.rename(temporary, path)
+            disk.sync_folder(path.parent)
+        except Exception:
+            for name in (temporary, path):  # a name whose rename may not last is worth nothing
+                _forget(name)
+            raise
+
+
+def write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write one array as ``.npy``."""
+    array = np.ascontiguousarray(array)
+    flat = as_raw(array)
+    pieces = (flat[start : start + _PIECE] for start in range(0, flat.nbytes, _PIECE))
+    write_file(path, (piece for part in ([npy_header(array.shape, array.dtype)], pieces) for piece in part))
+
+
+def as_raw(array: NDArray[Any]) -> memoryview:
+    """The bytes of a C-contiguous array, not copied."""
+    raw: Any = array.reshape(-1).view(np.uint8) if array.size else b""
+    return memoryview(raw)
+
+
+def npy_header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:
+    """The first bytes of a ``.npy`` file of that shape, C order."""
+    header = io.BytesIO()
+    np.lib.format.write_array_header_2_0(
+        header, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    )
+    return header.getvalue()
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that lasts; nothing happens if it is there."""
+    if folder.is_dir():
+        return
+    with store_errors(folder, "make"):
+        try:
+            disk.mkdir(folder)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise
+        disk.sync_folder(folder.parent)
+
+
+def remove(path: Path) -> None:
+    """Take a file away; one that is gone already is fine."""
+    with store_errors(path, "remove"):
+        try:
+            disk.unlink(path)
+        except FileNotFoundError:
+            pass
+
+
+def remove_tree(folder: Path) -> None:
+    """Take away a folder of ours and everything in it; links are removed, not followed."""
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            remove_tree(entry)
+        else:
+            remove(entry)
+    with store_errors(folder, "remove"):
+        disk.rmdir(folder)
+
+
+def _forget(path: Path) -> None:
+    try:
+        disk.unlink(path)
+    except OSError:  # the sweep at the next open will find it
+        pass

@@ -1,0 +1,271 @@
+"""Runs of a collection: labels, clusters with identities that outlive a run, the fitted models, proposals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ParameterError, StoreError
+from ..persist import load, save
+from . import durable, layout
+from .catalog import Catalog, as_json
+from .history import now
+
+__all__ = ["ClusterRow", "Proposal", "Run", "Runs"]
+
+
+class Run(NamedTuple):
+    """One fit of one method, with its settings and figures."""
+
+    id: int
+    kind: str
+    """"fit", or "suggest" for a run that made proposals."""
+    method: str
+    settings: dict[str, Any]
+    views: dict[str, str]
+    """Name -> version of the views it used."""
+    figures: dict[str, Any]
+    made_at: str
+    seconds: float
+    has_model: bool
+
+
+class ClusterRow(NamedTuple):
+    """A cluster of a run."""
+
+    label: int
+    """Its number in this run."""
+    id: int
+    """Its identity, which outlives the run."""
+    name: str | None
+    """A person's name for it, else the run's."""
+    size: int
+    is_pinned: bool
+    profile: dict[str, Any]
+
+
+class Proposal(NamedTuple):
+    """A tag suggested for an item."""
+
+    item_id: int
+    tag: str
+    score: float
+    probability: float | None
+    reason: Any
+
+
+_SELECT = "SELECT id, kind, method, settings, views, figures, made_at, seconds, model IS NOT NULL FROM runs"
+
+
+class Runs:
+    """The runs that were kept, oldest first: iterate, count, look one up."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def __len__(self) -> int:
+        return int(self._catalog.value("SELECT count(*) FROM runs"))
+
+    def __iter__(self) -> Iterator[Run]:
+        return iter([_run(row) for row in self._catalog.rows(f"{_SELECT} ORDER BY id")])
+
+    def get(self, run_id: int | None = None, kind: str = "fit") -> Run:
+        """The run of that number, or the newest of its kind."""
+        if run_id is None:
+            row = self._catalog.row(f"{_SELECT} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,))
+        else:
+            row = self._catalog.row(f"{_SELECT} WHERE id = ?", (int(run_id),))
+        if row is None:
+            there = ", ".join(str(run.id) for run in self) or "none"
+            if run_id is None and kind == "fit":
+                raise ParameterError(
+                    f"{self._catalog.root} has no run yet. Make one: `manyview fit {self._catalog.root}`."
+                )
+            what = "run yet" if run_id is None else f"run {run_id}"
+            raise ParameterError(f"{self._catalog.root} has no {what}; its runs: {there}.")
+        return _run(row)
+
+    # --- keeping ---
+
+    def save(
+        self,
+        method: str,
+        ids: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        *,
+        settings: Mapping[str, Any] | None = None,
+        views: Mapping[str, str] | None = None,
+        figures: Mapping[str, Any] | None = None,
+        seconds: float = 0.0,
+        confidence: Sequence[float] | None = None,
+        model: Any = None,
+        identities: Mapping[int, int] | None = None,
+        names: Mapping[int, str] | None = None,
+        profiles: Mapping[int, Mapping[str, Any]] | None = None,
+    ) -> Run:
+        """Keep one fit: all of it, or nothing. See ``Collection.save_run``."""
+        ids, labels = np.asarray(ids, dtype=np.int64), np.asarray(labels)
+        if labels.shape != ids.shape or labels.dtype.kind not in "iu":
+            raise ParameterError(f"labels must be one whole number per item, {ids.size} in all; got {labels.shape}.")
+        sure = [None] * ids.size if confidence is None else [float(value) for value in confidence]
+        known, named, described = dict(identities or {}), dict(names or {}), dict(profiles or {})
+        with self._catalog.transaction():
+            run_id = self._start("fit", method, settings, views, figures, seconds, model)
+            self._catalog.run_many(
+                "INSERT INTO labels (run_id, item_id, label, confidence) VALUES (?, ?, ?, ?)",
+                zip([run_id] * ids.size, ids.tolist(), labels.tolist(), sure, strict=True),
+            )
+            for label in sorted(set(labels.tolist()) - {-1}):
+                identity = known.get(label)
+                if identity is None:
+                    identity = self._catalog.run("INSERT INTO clusters DEFAULT VALUES")
+                profile = described.get(label)
+                self._catalog.run(
+                    "INSERT INTO run_clusters (run_id, label, cluster_id, name, profile) VALUES (?, ?, ?, ?, ?)",
+                    (run_id, label, identity, named.get(label), None if profile is None else as_json(dict(profile))),
+                )
+        return self.get(run_id)
+
+    def _start(
+        self,
+        kind: str,
+        method: str,
+        settings: Mapping[str, Any] | None,
+        views: Mapping[str, str] | None,
+        figures: Mapping[str, Any] | None,
+        seconds: float,
+        model: Any,
+    ) -> int:
+        run_id = self._catalog.run(
+            "INSERT INTO runs (kind, method, settings, views, figures, made_at, seconds) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (kind, method, *(as_json(dict(part or {})) for part in (settings, views, figures)), now(), float(seconds)),
+        )
+        if model is not None:
+            folder = self._folder(run_id)
+            with durable.store_errors(folder):
+                save(model, folder)
+            self._catalog.run("UPDATE runs SET model = ? WHERE id = ?", (folder.name, run_id))
+        return run_id
+
+    def _folder(self, run_id: int) -> Path:
+        return self._catalog.root / layout.RUNS / str(run_id)
+
+    def remove(self, run_id: int) -> None:
+        """Forget a run; identities, names and decisions stay."""
+        run = self.get(run_id)
+        with self._catalog.transaction():
+            for table in ("labels", "run_clusters", "proposals"):
+                self._catalog.run(f"DELETE FROM {table} WHERE run_id = ?", (run.id,))  # noqa: S608  one of three
+            if run.has_model:
+                self._catalog.run("INSERT OR REPLACE INTO retired (path) VALUES (?)", (f"{layout.RUNS}/{run.id}",))
+            self._catalog.run("DELETE FROM runs WHERE id = ?", (run.id,))
+
+    # --- asking ---
+
+    def model(self, run_id: int | None = None) -> Any:
+        """The fitted model of a run."""
+        run = self.get(run_id)
+        if not run.has_model:
+            raise StoreError(f"run {run.id} of {self._catalog.root} was kept without its model. Fit again to have one.")
+        return load(self._folder(run.id))
+
+    def labels(self, run_id: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The items a run labelled, ascending, and their labels; items that are gone since are left out."""
+        rows = self._catalog.rows(
+            "SELECT item_id, label FROM labels JOIN items ON items.id = item_id WHERE run_id = ? AND state = 'here' "
+            "ORDER BY item_id",
+            (self.get(run_id).id,),
+        )
+        table = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        return table[:, 0].copy(), table[:, 1].copy()
+
+    def assignment(self, run_id: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The items of a run and the identity of each one's cluster (-1: none), with a person's moves and merges."""
+        run = self.get(run_id)
+        ids, labels = self.labels(run.id)
+        merged = self._merged()
+        identity = {
+            label: merged.get(cluster, cluster)
+            for label, cluster in self._catalog.rows(
+                "SELECT label, cluster_id FROM run_clusters WHERE run_id = ?", (run.id,)
+            )
+        }
+        clusters = np.array([identity.get(label, -1) for label in labels.tolist()], dtype=np.int64)
+        for item, cluster in self._catalog.rows("SELECT item_id, cluster_id FROM placements"):
+            place = int(np.searchsorted(ids, item))
+            if place < ids.size and ids[place] == item:
+                clusters[place] = merged.get(cluster, cluster)
+        return ids, clusters
+
+    def _merged(self) -> dict[int, int]:
+        """Clusters that were merged away -> where their items are now."""
+        into = dict(self._catalog.rows("SELECT id, merged_into FROM clusters WHERE merged_into IS NOT NULL"))
+        ends = {}
+        for start in into:
+            end, seen = start, {start}
+            while end in into and into[end] not in seen:
+                end = into[end]
+                seen.add(end)
+            ends[start] = end
+        return ends
+
+    def clusters(self, run_id: int | None = None) -> list[ClusterRow]:
+        """The clusters of a run as the run made them, largest first; names given by a person stand before the run's."""
+        rows = self._catalog.rows(
+            "SELECT run_clusters.label, clusters.id, coalesce(clusters.name, run_clusters.name), "
+            "(SELECT count(*) FROM labels JOIN items ON items.id = item_id WHERE labels.run_id = run_clusters.run_id "
+            "AND labels.label = run_clusters.label AND state = 'here') AS size, is_pinned, profile "
+            "FROM run_clusters JOIN clusters ON clusters.id = cluster_id WHERE run_id = ? ORDER BY size DESC, label",
+            (self.get(run_id).id,),
+        )
+        return [
+            ClusterRow(label, number, name, size, bool(pinned), json.loads(profile) if profile else {})
+            for label, number, name, size, pinned, profile in rows
+        ]
+
+    # --- proposals ---
+
+    def save_proposals(
+        self,
+        method: str,
+        proposals: Iterable[tuple[int, int, float, float | None, Any]],
+        *,
+        settings: Mapping[str, Any] | None = None,
+        figures: Mapping[str, Any] | None = None,
+        seconds: float = 0.0,
+        model: Any = None,
+    ) -> Run:
+        """Keep proposals: item, number of the tag, score, probability, reason (anything JSON can hold)."""
+        with self._catalog.transaction():
+            run_id = self._start("suggest", method, settings, None, figures, seconds, model)
+            self._catalog.run_many(
+                "INSERT INTO proposals (run_id, item_id, tag_id, score, probability, reason) VALUES (?, ?, ?, ?, ?, ?)",
+                (
+                    (run_id, int(item), int(tag), float(score), probability, as_json(reason))
+                    for item, tag, score, probability, reason in proposals
+                ),
+            )
+        return self.get(run_id)
+
+    def proposals(self, run_id: int | None = None, *, min_score: float = 0.0, top: int | None = None) -> list[Proposal]:
+        """Open proposals, best first: those nobody has answered, of items that are there and lack the tag."""
+        rows = self._catalog.rows(
+            "SELECT proposals.item_id, name, score, probability, reason FROM proposals JOIN tags ON tags.id = tag_id "
+            "JOIN items ON items.id = item_id WHERE run_id = ? AND state = 'here' AND score >= ? AND NOT EXISTS "
+            "(SELECT 1 FROM decisions AS d WHERE d.item_id = proposals.item_id AND d.tag_id = proposals.tag_id) "
+            "AND NOT EXISTS (SELECT 1 FROM item_tags AS t WHERE t.item_id = proposals.item_id AND "
+            "t.tag_id = proposals.tag_id) ORDER BY score DESC, proposals.item_id, tag_id LIMIT ?",
+            (self.get(run_id, kind="suggest").id, min_score, -1 if top is None else top),
+        )
+        return [Proposal(item, tag, score, sure, json.loads(reason)) for item, tag, score, sure, reason in rows]
+
+
+def _run(row: Any) -> Run:
+    number, kind, method, settings, views, figures, made_at, seconds, has_model = row
+    parts = [json.loads(text) for text in (settings, views, figures)]
+    return Run(number, kind, method, parts[0], parts[1], parts[2], made_at, seconds, bool(has_model))

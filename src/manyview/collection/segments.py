@@ -1,0 +1,401 @@
+"""Feature rows on disk: segments that are written once, memory-mapped, and never changed.
+
+A segment holds rows of one view for some items. Adding items adds segments; ``merge`` writes one new segment in place
+of many, so that the view can be mapped as it lies. Nothing counts before the catalogue names it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, as_matrix, is_sparse
+from ..blocks import row_blocks
+from ..data.checks import missing_rows
+from ..errors import StoreError, ViewError
+from . import durable, layout
+from .catalog import Catalog, as_json
+from .view_state import put_state, read_state
+
+__all__ = ["Segments", "ViewInfo", "segment_files"]
+
+_PARTS = ("data", "indices", "indptr")
+_IN_MEMORY = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class ViewInfo:
+    """What the catalogue says of a view."""
+
+    id: int
+    name: str
+    version: str
+    is_sparse: bool
+    dtype: np.dtype[Any]
+    n_columns: int
+    columns: tuple[str, ...] | None
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Segment:
+    id: int
+    name: str
+    n_values: int
+    items: NDArray[np.int64]
+    """Item of each row; -1 where the row no longer counts."""
+
+
+class Segments:
+    """The views of a collection, as files."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def names(self) -> tuple[str, ...]:
+        """The views there are, in the order in which they came."""
+        return tuple(row[0] for row in self._catalog.rows("SELECT name FROM views ORDER BY id"))
+
+    def info(self, name: str) -> ViewInfo:
+        """What is known of a view."""
+        row = self._catalog.row(
+            "SELECT id, name, version, is_sparse, dtype, n_columns, columns, settings FROM views WHERE name = ?",
+            (name,),
+        )
+        if row is None:
+            there = ", ".join(map(repr, self.names())) or "none"
+            raise ViewError(f"{self._catalog.root} has no view {name!r}; it has {there}.")
+        number, name, version, sparse, dtype, width, columns, settings = row
+        return ViewInfo(
+            number,
+            name,
+            version,
+            bool(sparse),
+            np.dtype(dtype),
+            width,
+            None if columns is None else tuple(json.loads(columns)),
+            json.loads(settings),
+        )
+
+    # --- writing ---
+
+    def add(
+        self,
+        name: str,
+        version: str,
+        ids: NDArray[np.int64],
+        rows: Matrix,
+        columns: Sequence[str] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Write rows for some items and register them; how many were written.
+
+        A dense row of nothing but NaN says that its item lacks the view, and is not stored. Another version than the
+        one that is there takes its place, with all its rows.
+        """
+        matrix = as_matrix(name, rows)
+        ids = np.asarray(ids, dtype=np.int64)
+        if ids.shape != (matrix.shape[0],):
+            raise ViewError(
+                f"view {name!r} has {matrix.shape[0]} rows for {ids.size} items; it needs one row per item."
+            )
+        if (np.diff(ids) <= 0).any():
+            raise ViewError(f"view {name!r}: items must come in ascending order, each once.")
+        missing = missing_rows(name, matrix)
+        if matrix.shape[1] == 0:
+            raise ViewError(f"view {name!r} has no columns.")
+        token = secrets.token_hex(8)
+        kept = ids[~missing]
+        with self._catalog.transaction():
+            info = self._declare(name, version, is_sparse(matrix), matrix.dtype, matrix.shape[1], columns, settings)
+            self._catalog.run_many(
+                "INSERT OR IGNORE INTO lacking_rows (view_id, item_id) VALUES (?, ?)",
+                ((info.id, item) for item in ids[missing].tolist()),
+            )
+            if kept.size:
+                folder = layout.view_folder(self._catalog.root, info.id, name)
+                durable.make_folder(folder)
+                _write(folder, token, matrix, missing)
+                n_values = int(matrix.nnz) if info.is_sparse else int(kept.size) * matrix.shape[1]
+                self._drop(info.id, set(kept.tolist()))
+                self._register(info.id, token, kept, n_values)
+        return int(kept.size)
+
+    def _register(self, view_id: int, token: str, items: NDArray[np.int64], n_values: int) -> None:
+        self._catalog.run(
+            "INSERT INTO segments (view_id, name, n_rows, n_values, items) VALUES (?, ?, ?, ?, ?)",
+            (view_id, token, items.size, n_values, items.astype("<i8").tobytes()),
+        )
+
+    def _declare(
+        self,
+        name: str,
+        version: str,
+        sparse: bool,
+        dtype: np.dtype[Any],
+        n_columns: int,
+        columns: Sequence[str] | None,
+        settings: Mapping[str, Any] | None,
+    ) -> ViewInfo:
+        if columns is not None and len(columns) != n_columns:
+            raise ViewError(f"view {name!r} has {n_columns} columns but {len(columns)} names for them.")
+        if name in self.names():
+            info = self.info(name)
+            if info.version != version:
+                self.remove(name)
+            elif (info.is_sparse, info.dtype, info.n_columns) != (sparse, dtype, n_columns):
+                raise ViewError(
+                    f"view {name!r} holds {_form(info.is_sparse, info.dtype, info.n_columns)}, but the new rows are "
+                    f"{_form(sparse, dtype, n_columns)}. Give the view another version to replace it."
+                )
+            else:
+                return info
+        self._catalog.run(
+            "INSERT INTO views (name, version, is_sparse, dtype, n_columns, columns, settings) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                name,
+                version,
+                int(sparse),
+                dtype.str,
+                n_columns,
+                None if columns is None else as_json(list(columns)),
+                as_json(dict(settings or {})),
+            ),
+        )
+        return self.info(name)
+
+    def remove(self, name: str) -> None:
+        """Take a view away; its files go once nobody reads them."""
+        info = self.info(name)
+        with self._catalog.transaction():
+            self._retire(info, self._segments(info))
+            self._catalog.run("DELETE FROM view_state WHERE view_id = ?", (info.id,))
+            self._catalog.run("DELETE FROM lacking_rows WHERE view_id = ?", (info.id,))
+            self._catalog.run("DELETE FROM views WHERE id = ?", (info.id,))
+
+    def _retire(self, info: ViewInfo, segments: Iterable[_Segment]) -> None:
+        for segment in segments:
+            for path in segment_files(self._catalog.root, info, segment.name):
+                relative = path.relative_to(self._catalog.root).as_posix()
+                self._catalog.run("INSERT OR REPLACE INTO retired (path) VALUES (?)", (relative,))
+            self._catalog.run("DELETE FROM dropped_rows WHERE segment_id = ?", (segment.id,))
+            self._catalog.run("DELETE FROM segments WHERE id = ?", (segment.id,))
+
+    def drop_rows(self, ids: Iterable[int]) -> None:
+        """The rows of these items no longer count, in any view: their files have changed."""
+        items = {int(item) for item in ids}
+        with self._catalog.transaction():
+            for (view_id,) in self._catalog.rows("SELECT id FROM views"):
+                self._drop(view_id, items)
+
+    def _drop(self, view_id: int, items: set[int]) -> None:
+        self._catalog.run_many(
+            "DELETE FROM lacking_rows WHERE view_id = ? AND item_id = ?", ((view_id, item) for item in items)
+        )
+        wanted = np.array(sorted(items), dtype=np.int64)
+        for number, held in self._catalog.rows("SELECT id, items FROM segments WHERE view_id = ?", (view_id,)):
+            for item in np.intersect1d(wanted, _unpack(held), assume_unique=True).tolist():
+                self._catalog.run(
+                    "INSERT OR IGNORE INTO dropped_rows (segment_id, item_id) VALUES (?, ?)", (number, item)
+                )
+
+    def merge(self, name: str) -> None:
+        """Make one segment of all, so that the view is mapped as it lies. Nothing happens where it is one already."""
+        info = self.info(name)
+        segments = self._segments(info)
+        items = self._ids_here()
+        held = np.isin(items, np.concatenate([segment.items for segment in segments] or [items[:0]]))
+        if not held.any() or (len(segments) == 1 and np.array_equal(segments[0].items, items[held])):
+            return
+        kept = items[held]
+        token = secrets.token_hex(8)
+        folder = layout.view_folder(self._catalog.root, info.id, name)
+        durable.make_folder(folder)
+        with self._catalog.transaction():
+            if info.is_sparse:
+                matrix = self._stack_sparse(info, segments, kept)
+                _write(folder, token, matrix, np.zeros(kept.size, dtype=bool))
+                n_values = int(matrix.nnz)
+            else:
+                rows = self._dense(info, segments, kept)
+                durable.write_array(folder / f"{token}.npy", rows)
+                n_values = int(rows.size)
+            self._retire(info, segments)
+            self._register(info.id, token, kept, n_values)
+
+    def put_state(self, name: str, state: Mapping[str, Any]) -> None:
+        """Keep what an extractor learned: arrays, and whatever JSON can hold."""
+        put_state(self._catalog, self.info(name).id, state)
+
+    def state(self, name: str) -> dict[str, Any]:
+        """What ``put_state`` kept."""
+        return read_state(self._catalog, self.info(name).id)
+
+    # --- reading ---
+
+    def missing(self, name: str, version: str) -> NDArray[np.int64]:
+        """The items that have no row of this version yet: what is left to compute."""
+        items = self._ids_here()
+        if name not in self.names() or (info := self.info(name)).version != version:
+            return items
+        lacking = self._catalog.rows("SELECT item_id FROM lacking_rows WHERE view_id = ?", (info.id,))
+        looked_at = [np.array([row[0] for row in lacking], dtype=np.int64)]
+        looked_at += [segment.items for segment in self._segments(info)]
+        return np.setdiff1d(items, np.concatenate(looked_at))
+
+    def matrix(self, name: str) -> tuple[Matrix, NDArray[np.bool_]]:
+        """All rows of a view in the order of the items, and which items have one.
+
+        One segment that holds every item is mapped as it lies. Otherwise rows are gathered, in memory or, where that
+        would take more than 256 MB, in a temporary file that vanishes with the matrix; an item without a row gets NaN
+        (dense) or an empty row (sparse).
+        """
+        info = self.info(name)
+        segments = self._segments(info)
+        items = self._ids_here()
+        if info.is_sparse:
+            matrix = self._stack_sparse(info, segments, items)
+        elif len(segments) == 1 and np.array_equal(segments[0].items, items):
+            matrix = self._open(info, segments[0], "")
+        else:
+            matrix = self._dense(info, segments, items)
+        held = np.concatenate([segment.items for segment in segments] or [items[:0]])
+        return matrix, np.isin(items, held)
+
+    def _ids_here(self) -> NDArray[np.int64]:
+        rows = self._catalog.rows("SELECT id FROM items WHERE state = 'here' ORDER BY id")
+        return np.array([row[0] for row in rows], dtype=np.int64)
+
+    def _segments(self, info: ViewInfo) -> list[_Segment]:
+        rows = self._catalog.rows(
+            "SELECT id, name, n_values, items FROM segments WHERE view_id = ? ORDER BY id", (info.id,)
+        )
+        dropped: dict[int, list[int]] = {}
+        for segment_id, item in self._catalog.rows("SELECT segment_id, item_id FROM dropped_rows"):
+            dropped.setdefault(segment_id, []).append(item)
+        found = []
+        for number, name, n_values, held in rows:
+            items = _unpack(held)
+            if number in dropped:
+                items[np.isin(items, dropped[number])] = -1
+            found.append(_Segment(number, name, n_values, items))
+        return found
+
+    def _dense(self, info: ViewInfo, segments: list[_Segment], items: NDArray[np.int64]) -> NDArray[Any]:
+        matrix = _room_for((items.size, info.n_columns), info.dtype)
+        matrix[:] = np.nan
+        for segment in segments:
+            rows = self._open(info, segment, "")
+            here = np.isin(segment.items, items)
+            places = np.searchsorted(items, segment.items)
+            for block in row_blocks(segment.items.size, info.n_columns * info.dtype.itemsize):
+                taken = here[block]
+                matrix[places[block][taken]] = rows[block][taken]
+        matrix.flags.writeable = False
+        return matrix
+
+    def _stack_sparse(self, info: ViewInfo, segments: list[_Segment], items: NDArray[np.int64]) -> Any:
+        from scipy.sparse import csr_matrix, vstack
+
+        parts = [self._csr(info, segment) for segment in segments]
+        if len(parts) == 1 and np.array_equal(segments[0].items, items):
+            return parts[0]
+        parts.append(csr_matrix((1, info.n_columns), dtype=info.dtype))  # the row of items that have none
+        stacked = vstack(parts, format="csr", dtype=info.dtype)
+        held = np.concatenate([segment.items for segment in segments] or [items[:0]])
+        places = np.full(items.size, stacked.shape[0] - 1)
+        here = np.isin(held, items)
+        places[np.searchsorted(items, held[here])] = np.flatnonzero(here)
+        return stacked[places]
+
+    def _csr(self, info: ViewInfo, segment: _Segment) -> Any:
+        from scipy.sparse import csr_matrix
+
+        data, indices, indptr = (self._open(info, segment, part) for part in _PARTS)
+        matrix = csr_matrix((segment.items.size, info.n_columns), dtype=info.dtype)
+        matrix.data, matrix.indices, matrix.indptr = data, indices, indptr  # checked below, and not copied
+        try:
+            matrix.check_format(full_check=True)
+        except ValueError as error:
+            raise StoreError(
+                f"segment {segment.name} of view {info.name!r} in {self._catalog.root} is damaged: {error}. Compute "
+                "the view again."
+            ) from error
+        matrix.has_sorted_indices = matrix.has_canonical_format = True
+        return matrix
+
+    def _open(self, info: ViewInfo, segment: _Segment, part: str) -> NDArray[Any]:
+        """Map one file, after checking that it holds exactly what was registered."""
+        folder = layout.view_folder(self._catalog.root, info.id, info.name)
+        path = folder / f"{segment.name}{'.' * bool(part)}{part}.npy"
+        shape: tuple[int, ...] = {
+            "": (segment.items.size, info.n_columns),
+            "indptr": (segment.items.size + 1,),
+        }.get(part, (segment.n_values,))
+        try:
+            array: NDArray[Any]
+            if not all(shape):  # an empty file cannot be mapped
+                array = np.load(path, allow_pickle=False)
+            else:
+                array = np.lib.format.open_memmap(path, mode="r")
+        except (OSError, ValueError) as error:
+            raise StoreError(
+                f"{path} cannot be read: {error}. Compute view {info.name!r} again, or restore the file from a copy."
+            ) from error
+        dtype = {"": info.dtype, "data": info.dtype}.get(part)
+        if array.shape != shape or (dtype is not None and array.dtype != dtype) or not array.flags.c_contiguous:
+            raise StoreError(
+                f"{path} holds {array.dtype} {array.shape}, but {shape} was registered. Compute view {info.name!r} "
+                "again."
+            )
+        return array
+
+
+def segment_files(root: Path, info: ViewInfo, name: str) -> list[Path]:
+    """The files of a segment."""
+    folder = layout.view_folder(root, info.id, info.name)
+    return [folder / f"{name}.{part}.npy" for part in _PARTS] if info.is_sparse else [folder / f"{name}.npy"]
+
+
+def _write(folder: Path, token: str, matrix: Matrix, missing: NDArray[np.bool_]) -> None:
+    if is_sparse(matrix):
+        for part in _PARTS:
+            durable.write_array(folder / f"{token}.{part}.npy", getattr(matrix, part))
+        return
+    kept = ~missing
+    header = durable.npy_header((int(kept.sum()), matrix.shape[1]), matrix.dtype)
+    blocks = row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize)
+
+    def pieces() -> Iterator[bytes | memoryview]:
+        yield header
+        for block in blocks:
+            part = np.ascontiguousarray(matrix[block][kept[block]])
+            yield durable.as_raw(part)
+
+    durable.write_file(folder / f"{token}.npy", pieces())
+
+
+def _room_for(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    size = shape[0] * shape[1] * dtype.itemsize
+    if size <= _IN_MEMORY:
+        return np.empty(shape, dtype=dtype)
+    with tempfile.TemporaryFile(prefix="manyview-") as file:  # unlinked: the map alone keeps it
+        file.truncate(size)
+        return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+
+
+def _unpack(held: bytes) -> NDArray[np.int64]:
+    return np.frombuffer(held, dtype="<i8").astype(np.int64)
+
+
+def _form(sparse: bool, dtype: np.dtype[Any], n_columns: int) -> str:
+    return f"{'sparse' if sparse else 'dense'} {dtype} rows of {n_columns} columns"

@@ -1,0 +1,159 @@
+"""Tags in the catalogue: words as they were written, matched without case, and what people decided about them."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.tags import TagTable, match_key
+from .catalog import Catalog, as_json
+
+__all__ = ["Tagging", "clean_word"]
+
+
+def clean_word(word: str) -> str:
+    """A tag as it is kept: no control characters or lone surrogates, blanks around it gone; "" if nothing is left."""
+    if word.isascii() and word.isprintable():
+        return word.strip()
+    kept = (" " if letter.isspace() else letter for letter in word if _is_writing(letter))
+    return "".join(kept).strip()
+
+
+def _is_writing(letter: str) -> bool:
+    return letter.isspace() or unicodedata.category(letter) not in ("Cc", "Cs", "Cn")
+
+
+class Tagging:
+    """Reads and writes the tags of items."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._known: dict[str, tuple[int, str]] = {}
+        """Spellings seen so far -> number and name of the tag."""
+
+    def number(self, word: str) -> int:
+        """The number of a tag; a new word joins the vocabulary."""
+        return self._entry(word)[0]
+
+    def _entry(self, word: str) -> tuple[int, str]:
+        entry = self._known.get(word)
+        if entry is None:
+            key = match_key(word)
+            found = self._catalog.row("SELECT id, name FROM tags WHERE folded = ?", (key,))
+            if found is None:
+                found = (self._catalog.run("INSERT INTO tags (name, folded) VALUES (?, ?)", (word, key)), word)
+            entry = self._known[word] = (int(found[0]), found[1])
+        return entry
+
+    def put(self, tags: Mapping[int, Mapping[str, Sequence[str]]]) -> None:
+        """What the world says of each item: item -> source -> words, in place of what it said before."""
+        self._replace(
+            "item_tags",
+            "INSERT OR IGNORE INTO item_tags (item_id, tag_id, source, spelling) VALUES (?, ?, ?, ?)",
+            tags,
+            self._tag_row,
+        )
+
+    def put_paths(self, paths: Mapping[int, Mapping[str, Sequence[Sequence[str]]]]) -> None:
+        """The same for hierarchical keywords, each a list of words from the most general."""
+        self._replace(
+            "item_paths",
+            "INSERT OR IGNORE INTO item_paths (item_id, path_id, source) VALUES (?, ?, ?)",
+            paths,
+            self._path_row,
+        )
+
+    def _replace(self, table: str, insert: str, said: Mapping[int, Mapping[str, Any]], row: Any) -> None:
+        with self._catalog.transaction():
+            try:
+                self._catalog.run_many(
+                    f"DELETE FROM {table} WHERE item_id = ?",  # noqa: S608  one of two names above
+                    ((item,) for item in said),
+                )
+                rows = [
+                    row(item, source, word)
+                    for item, sources in said.items()
+                    for source, words in sources.items()
+                    for word in words
+                ]
+                self._catalog.run_many(insert, rows)
+            except BaseException:
+                self._known.clear()  # numbers given inside a transaction that does not last
+                raise
+
+    def _tag_row(self, item: int, source: str, word: str) -> tuple[int, int, str, str | None]:
+        number, name = self._entry(word)
+        return item, number, source, None if word == name else word
+
+    def _path_row(self, item: int, source: str, parts: Sequence[str]) -> tuple[int, int, str]:
+        text = as_json(list(parts))
+        number = self._catalog.value("SELECT id FROM tag_paths WHERE parts = ?", (text,))
+        if number is None:
+            number = self._catalog.run("INSERT INTO tag_paths (parts) VALUES (?)", (text,))
+        return item, int(number), source
+
+    def paths(self) -> list[tuple[str, ...]]:
+        """Every hierarchical keyword of the items that are there, from the most general word, sorted."""
+        rows = self._catalog.rows(
+            "SELECT DISTINCT parts FROM tag_paths JOIN item_paths ON path_id = tag_paths.id "
+            "JOIN items ON item_id = items.id WHERE state = 'here'"
+        )
+        return sorted(tuple(json.loads(row[0])) for row in rows)
+
+    def words_of(self, item_id: int) -> list[str]:
+        """The tags an item is known to carry, as they were written on it."""
+        rows = self._catalog.rows(
+            "SELECT coalesce((SELECT spelling FROM item_tags AS s WHERE s.item_id = known_tags.item_id "
+            "AND s.tag_id = known_tags.tag_id AND spelling IS NOT NULL LIMIT 1), name) FROM known_tags "
+            "JOIN tags ON tags.id = tag_id WHERE item_id = ? ORDER BY tag_id",
+            (int(item_id),),
+        )
+        return [row[0] for row in rows]
+
+    def table(self, ids: NDArray[np.int64]) -> TagTable:
+        """Yes, no and unknown for these items; the vocabulary is every tag that one of them has a word about."""
+        yes = self._pairs(
+            "SELECT item_id, tag_id FROM known_tags JOIN items ON item_id = items.id WHERE state = 'here'"
+        )
+        no = self._pairs(
+            "SELECT item_id, tag_id FROM decisions JOIN items ON item_id = items.id WHERE state = 'here' AND answer = 0"
+        )
+        names = self._names(set(yes[:, 1].tolist()) | set(no[:, 1].tolist()))
+        numbers = np.array(sorted(names, key=lambda number: match_key(names[number])), dtype=np.int64)
+        return TagTable.from_matrix(
+            _matrix(yes, ids, numbers), [names[number] for number in numbers.tolist()], _matrix(no, ids, numbers)
+        )
+
+    def _pairs(self, sql: str) -> NDArray[np.int64]:
+        return np.array(self._catalog.rows(sql), dtype=np.int64).reshape(-1, 2)
+
+    def _names(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Each tag in its most frequent spelling; on ties small letters first, as ``TagTable.from_lists`` does."""
+        wanted = set(numbers)
+        names = {number: name for number, name in self._catalog.rows("SELECT id, name FROM tags") if number in wanted}
+        spellings: dict[int, Counter[str]] = defaultdict(Counter)
+        rows = self._catalog.rows(
+            "SELECT tag_id, spelling, count(DISTINCT item_id) FROM item_tags WHERE tag_id IN "
+            "(SELECT tag_id FROM item_tags WHERE spelling IS NOT NULL) GROUP BY tag_id, spelling"
+        )
+        for number, spelling, count in rows:
+            if number in wanted:
+                spellings[number][spelling or names[number]] += count
+        for number, found in spellings.items():
+            names[number] = min(found, key=lambda word: (-found[word], word.swapcase()))
+        return names
+
+
+def _matrix(pairs: NDArray[np.int64], ids: NDArray[np.int64], numbers: NDArray[np.int64]) -> Any:
+    from scipy.sparse import csr_matrix
+
+    rows, order = np.searchsorted(ids, pairs[:, 0]), np.argsort(numbers)
+    columns = order[np.searchsorted(numbers, pairs[:, 1], sorter=order)] if pairs.size else pairs[:, 1]
+    values = np.ones(len(pairs), dtype=np.float32)
+    return csr_matrix((values, (rows, columns)), shape=(ids.size, numbers.size))

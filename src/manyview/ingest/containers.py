@@ -1,0 +1,276 @@
+"""Find the blocks of metadata in a file without decoding its pixels: JPEG, PNG, TIFF, WebP, GIF, AVIF, MP4, AVI."""
+
+from __future__ import annotations
+
+import binascii
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple
+
+from .iptc import Damaged, iim_from_resources
+
+__all__ = ["LIMIT", "Block", "find_blocks", "tiff_blocks"]
+
+LIMIT = 16 * 2**20
+"""The most bytes a block of metadata may have; larger ones are an attack or an accident."""
+_MOST_PARTS = 200_000
+
+_XMP = b"http://ns.adobe.com/xap/1.0/\0"
+_XMP_MORE = b"http://ns.adobe.com/xmp/extension/\0"
+_PHOTOSHOP = b"Photoshop 3.0\0"
+_XMP_BOX = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+
+
+class Block(NamedTuple):
+    """One block of metadata."""
+
+    kind: str
+    """iptc (IIM records), xmp (a packet) or words (keywords in the clear, from EXIF)."""
+    content: bytes
+
+
+def find_blocks(file: BinaryIO, kind: str) -> Iterator[Block]:
+    """Blocks of metadata, in the order of the file; ``Damaged`` where its structure breaks off."""
+    finder = _FINDERS.get(kind)
+    if finder is not None:
+        file.seek(0)
+        yield from finder(file)
+
+
+def _exactly(file: BinaryIO, length: int) -> bytes:
+    if length > LIMIT:
+        raise Damaged(f"it holds a block of metadata of {length >> 20} MB.")
+    content = file.read(length)
+    if len(content) < length:
+        raise Damaged("it breaks off in the middle.")
+    return content
+
+
+def _jpeg(file: BinaryIO) -> Iterator[Block]:
+    file.seek(2)
+    resources: list[bytes] = []
+    more: dict[bytes, dict[int, bytes]] = {}
+    try:
+        for marker, content in _jpeg_segments(file):
+            if marker == 0xE1 and content.startswith(b"Exif\0"):
+                yield from tiff_blocks(content[6:])
+            elif marker == 0xE1 and content.startswith(_XMP):
+                yield Block("xmp", content[len(_XMP) :])
+            elif marker == 0xE1 and content.startswith(_XMP_MORE):
+                rest = content[len(_XMP_MORE) :]
+                more.setdefault(rest[:32], {})[int.from_bytes(rest[36:40], "big")] = rest[40:]
+            elif marker == 0xED and content.startswith(_PHOTOSHOP):
+                resources.append(content[len(_PHOTOSHOP) :])
+    finally:
+        if resources:
+            yield Block("iptc", iim_from_resources(b"".join(resources)))
+        for parts in more.values():
+            yield Block("xmp", b"".join(parts[at] for at in sorted(parts)))
+
+
+def _jpeg_segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    for _ in range(_MOST_PARTS):
+        start = file.read(2)
+        if len(start) < 2 or start[0] != 0xFF:
+            raise Damaged("its JPEG segments break off in the middle.")
+        marker = start[1]
+        while marker == 0xFF:  # filling
+            marker = _exactly(file, 1)[0]
+        if marker in (0xD9, 0xDA):  # end, or the pixels begin
+            return
+        if marker == 0x01 or 0xD0 <= marker <= 0xD7:
+            continue
+        length = int.from_bytes(_exactly(file, 2), "big")
+        if length < 2:
+            raise Damaged("a JPEG segment has a length that cannot be.")
+        if marker in (0xE1, 0xED):
+            yield marker, _exactly(file, length - 2)
+        else:
+            file.seek(length - 2, os.SEEK_CUR)
+
+
+def _png(file: BinaryIO) -> Iterator[Block]:
+    file.seek(8)
+    for _ in range(_MOST_PARTS):
+        start = _exactly(file, 8)
+        length, name = int.from_bytes(start[:4], "big"), start[4:]
+        if name == b"IEND":
+            return
+        if name in (b"tEXt", b"zTXt", b"iTXt"):
+            yield from _png_text(name, _exactly(file, length))
+        elif name == b"eXIf":
+            yield from tiff_blocks(_exactly(file, length))
+        else:
+            file.seek(length, os.SEEK_CUR)
+        file.seek(4, os.SEEK_CUR)
+
+
+def _png_text(name: bytes, content: bytes) -> Iterator[Block]:
+    key, _, rest = content.partition(b"\0")
+    if key not in (b"XML:com.adobe.xmp", b"Raw profile type iptc", b"Raw profile type 8bim", b"Raw profile type xmp"):
+        return
+    if name == b"zTXt":
+        text = _inflate(rest[1:])
+    elif name == b"iTXt":
+        packed, rest = rest[:1], rest[2:]
+        rest = rest.partition(b"\0")[2].partition(b"\0")[2]  # language, translated key
+        text = _inflate(rest) if packed == b"\1" else rest
+    else:
+        text = rest
+    if key == b"XML:com.adobe.xmp":
+        yield Block("xmp", text)
+        return
+    parts = text.strip().split(b"\n", 2)  # the profile's name, its length, hexadecimal digits
+    try:
+        profile = binascii.unhexlify(b"".join(parts[2].split()))
+    except (IndexError, binascii.Error) as error:
+        raise Damaged("a profile in its text is not written as it should be.") from error
+    if key.endswith(b"xmp"):
+        yield Block("xmp", profile)
+    else:
+        profile = profile.removeprefix(_PHOTOSHOP)
+        yield Block("iptc", iim_from_resources(profile) if profile.startswith(b"8BIM") else profile)
+
+
+def _inflate(packed: bytes) -> bytes:
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(packed, LIMIT)
+    except zlib.error as error:
+        raise Damaged("a compressed text in it cannot be unpacked.") from error
+    if unpacking.unconsumed_tail:
+        raise Damaged(f"a compressed text in it unpacks to more than {LIMIT >> 20} MB.")
+    return text
+
+
+def _tiff(file: BinaryIO) -> Iterator[Block]:
+    def read(at: int, length: int) -> bytes:
+        file.seek(at)
+        return _exactly(file, length)
+
+    yield from _tiff_directory(read)
+
+
+def tiff_blocks(content: bytes) -> Iterator[Block]:
+    """Blocks in the first directory of an EXIF block, which has the form of a TIFF file."""
+
+    def read(at: int, length: int) -> bytes:
+        part = content[at : at + length]
+        if len(part) < length:
+            raise Damaged("its EXIF promises more bytes than there are.")
+        return part
+
+    yield from _tiff_directory(read)
+
+
+_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 6: 1, 7: 1}
+
+
+def _tiff_directory(read: Callable[[int, int], bytes]) -> Iterator[Block]:
+    """Only the first directory is read: later ones may form a loop, and hold no keywords."""
+    start = read(0, 8)
+    order = {b"II*\0": "little", b"MM\0*": "big"}.get(start[:4])
+    if order is None:
+        raise Damaged("its EXIF does not begin as it should.")
+
+    def number(part: bytes) -> int:
+        return int.from_bytes(part, order)  # type: ignore[arg-type]
+
+    at = number(start[4:8])
+    n_entries = number(read(at, 2))
+    entries = read(at + 2, 12 * n_entries)
+    for i in range(0, len(entries), 12):
+        tag, kind, count = (number(entries[i + a : i + b]) for a, b in ((0, 2), (2, 4), (4, 8)))
+        if tag not in (700, 33723, 34377, 0x9C9E) or kind not in _SIZES:
+            continue
+        length = count * _SIZES[kind]
+        content = entries[i + 8 : i + 8 + length] if length <= 4 else read(number(entries[i + 8 : i + 12]), length)
+        if tag == 700:
+            yield Block("xmp", content)
+        elif tag == 33723:
+            if content[:1] != b"\x1c" and content[3:4] == b"\x1c":  # written as numbers of the other byte order
+                content = b"".join(content[j : j + 4][::-1] for j in range(0, len(content), 4))
+            yield Block("iptc", content)
+        elif tag == 34377:
+            yield Block("iptc", iim_from_resources(content))
+        else:
+            yield Block("words", content)
+
+
+def _riff(file: BinaryIO) -> Iterator[Block]:
+    file.seek(12)
+    for _ in range(_MOST_PARTS):
+        start = file.read(8)
+        if len(start) < 8:
+            return
+        name, length = start[:4], int.from_bytes(start[4:], "little")
+        if name in (b"XMP ", b"_PMX"):
+            yield Block("xmp", _exactly(file, length))
+        elif name == b"EXIF":
+            content = _exactly(file, length)
+            yield from tiff_blocks(content.removeprefix(b"Exif\0\0"))
+        else:
+            file.seek(length, os.SEEK_CUR)
+        file.seek(length % 2, os.SEEK_CUR)
+
+
+def _boxes(file: BinaryIO) -> Iterator[Block]:
+    """XMP of MP4 (a box of its own) and of QuickTime (in the user data of the movie)."""
+    file.seek(0, os.SEEK_END)
+    yield from _boxes_between(file, 0, file.tell(), (b"moov", b"udta"))
+
+
+def _boxes_between(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...]) -> Iterator[Block]:
+    """``inside``: the box to look into, and the one in there; nothing is looked into any deeper."""
+    for _ in range(_MOST_PARTS):
+        if at + 8 > end:
+            return
+        file.seek(at)
+        start = file.read(32)
+        length, name, head = int.from_bytes(start[:4], "big"), start[4:8], 8
+        if length == 1:
+            length, head = int.from_bytes(start[8:16], "big"), 16
+        elif length == 0:  # to the end
+            length = end - at
+        if length < head or at + length > end:
+            raise Damaged("its boxes break off in the middle.")
+        inner = at + head
+        if inside and name == inside[0]:
+            yield from _boxes_between(file, inner, at + length, inside[1:])
+        elif name == b"XMP_" or (name == b"uuid" and start[head : head + 16] == _XMP_BOX):
+            file.seek(inner)
+            content = _exactly(file, length - head)
+            yield Block("xmp", content.removeprefix(_XMP_BOX))
+        at += length
+
+
+def _packet(file: BinaryIO) -> Iterator[Block]:
+    """A packet anywhere in the file: it is made to be found like this where a format has no place of its own."""
+    held, read = b"", 0
+    while read < 4 * LIMIT and (piece := file.read(2**20)):
+        read += len(piece)
+        held += piece
+        begin = held.find(b"<x:xmpmeta")
+        if begin < 0:
+            held = held[-16:]
+        elif (end := held.find(b"</x:xmpmeta>", begin)) >= 0:
+            yield Block("xmp", held[begin : end + 12])
+            return
+        elif len(held) - begin > LIMIT:
+            raise Damaged(f"its XMP has more than {LIMIT >> 20} MB.")
+
+
+_FINDERS: dict[str, Callable[[BinaryIO], Iterator[Block]]] = {
+    "jpeg": _jpeg,
+    "png": _png,
+    "tiff": _tiff,
+    "webp": _riff,
+    "avi": _riff,
+    "gif": _packet,
+    "avif": _packet,
+    "heif": _packet,
+    "jxl": _packet,
+    "mp4": _boxes,
+    "mov": _boxes,
+}

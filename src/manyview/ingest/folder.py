@@ -1,0 +1,259 @@
+"""A folder of pictures, clips and documents as items."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..collection.catalog import as_json
+from ..collection.items import FileFacts, Known, NewItem, Problem
+from ..collection.layout import CATALOG
+from ..errors import MissingExtra, StoreError
+from .documents import LONGEST_TEXT, read_document
+from .files import DOCUMENTS, HEAD, PICTURES, VIDEOS, BadFile, Kind, open_regular, os_problem, sniff
+from .keywords import Keywords, read_keywords
+from .pdf import PdfReader
+from .report import Progress, Report
+from .sidecar import is_sidecar, read_sidecar, sidecar_owner
+
+if TYPE_CHECKING:
+    from ..collection.collection import Collection
+
+__all__ = ["Scan", "read_folder", "recognise", "scan"]
+
+_BATCH = 256
+_BATCH_SECONDS = 2.0
+
+
+@dataclass
+class Scan:
+    """What stands in a folder and below it."""
+
+    files: dict[str, FileFacts] = field(default_factory=dict)
+    """Path below the root -> size and time; sorted by the bytes of the path."""
+    sidecars: dict[str, dict[str, FileFacts]] = field(default_factory=dict)
+    """Path of a file -> its sidecars, with size and time."""
+    problems: list[Problem] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+    """Folders that could not be listed: what was known below them is not gone."""
+
+    def beside(self, path: str) -> str:
+        """The sidecars of a file, in words that change when one of them comes, goes or changes."""
+        beside = self.sidecars.get(path, {}).items()
+        words = [[name.encode("utf-8", "backslashreplace").decode(), *facts[:2]] for name, facts in beside]
+        return as_json(words) if words else ""
+
+
+def scan(root: str) -> Scan:
+    """List a folder without opening a file. Links are not followed; hidden names and collections are passed over."""
+    found = Scan()
+    files: dict[str, FileFacts] = {}
+    waiting = [""]
+    while waiting:
+        folder = waiting.pop()
+        names: dict[str, FileFacts] = {}
+        sidecars: dict[str, FileFacts] = {}
+        try:
+            with os.scandir(os.path.join(root, folder)) as entries:
+                listed = [entry for entry in entries if not entry.name.startswith(".")]
+        except OSError as error:
+            bad = os_problem(error)
+            found.problems.append(Problem(folder or ".", bad.reason, f"this folder was not read: {bad.sentence}"))
+            found.unseen.append(folder)
+            continue
+        for entry in listed:
+            path = os.path.join(folder, entry.name)
+            try:
+                if entry.is_symlink():
+                    found.problems.append(_link(root, path))
+                elif entry.is_dir(follow_symlinks=False):
+                    if not os.path.exists(os.path.join(root, path, CATALOG)):
+                        waiting.append(path)
+                elif entry.is_file(follow_symlinks=False):
+                    part = sidecars if is_sidecar(entry.name) else names
+                    part[entry.name] = FileFacts.of(entry.stat(follow_symlinks=False))
+                else:
+                    sentence = "it is a pipe, socket or device; those are never opened."
+                    found.problems.append(Problem(path, "not a file", sentence, is_bad=False))
+            except OSError as error:
+                bad = os_problem(error)
+                found.problems.append(Problem(path, bad.reason, bad.sentence))
+        for name in sorted(sidecars):
+            for owner in sidecar_owner(name, names):
+                beside = found.sidecars.setdefault(os.path.join(folder, owner), {})
+                beside[os.path.join(folder, name)] = sidecars[name]
+        files.update((os.path.join(folder, name), facts) for name, facts in names.items())
+    found.files = dict(sorted(files.items(), key=lambda entry: os.fsencode(entry[0])))
+    return found
+
+
+def _link(root: str, path: str) -> Problem:
+    try:
+        real = os.path.realpath(os.path.join(root, path), strict=True)
+    except OSError:
+        return Problem(path, "link", "it is a link that leads nowhere or in a circle.", is_bad=False)
+    if real == root or real.startswith(root.rstrip(os.sep) + os.sep):
+        return Problem(path, "link", "it is a link to something in the same folder, which is read there.", is_bad=False)
+    return Problem(path, "outside", "it is a link that leads out of the folder; it was not followed.", is_bad=False)
+
+
+def recognise(head: bytes, path: str) -> Kind | None:
+    """What a file is: by its first bytes, then by its name; ``BadFile`` where the two contradict; None: not ours."""
+    kind = sniff(head)
+    ending = os.path.splitext(path)[1][1:].lower()
+    if kind is not None:
+        return kind
+    if ending in PICTURES or ending in VIDEOS:
+        what = "a picture" if ending in PICTURES else "a video"
+        if not head:
+            raise BadFile("empty", "it is empty.")
+        start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower()
+        if start.startswith((b"<!doctype html", b"<html")):
+            raise BadFile("unknown format", f"it is called {what} but is a web page.")
+        if start.startswith((b"<svg", b"<?xml")):
+            raise BadFile("unknown format", f"it is called {what} but is XML or SVG, which is not read.")
+        raise BadFile("unknown format", f"it is called {what} but does not begin like one.")
+    if ending in DOCUMENTS:
+        if not head:
+            raise BadFile("empty", "it is empty.")
+        if DOCUMENTS[ending] == "pdf":
+            raise BadFile("unknown format", "it is called a PDF but does not begin like one.")
+        return Kind("document", DOCUMENTS[ending])
+    return None
+
+
+def read_folder(collection: Collection, source_id: int, root: str, progress: Progress | None = None) -> Report:
+    """Bring the collection up to date with a folder: what is new or changed is read, what is gone is marked so.
+
+    Every batch of files is written down before the next one is read; a reading that was stopped goes on there.
+    """
+    if not os.path.isdir(root):
+        raise StoreError(f"{root} is not there or not a folder. If it is on another disk, connect that first.")
+    report = Report(root)
+    found = scan(root)
+    items = collection.items
+    known = items.known(source_id)
+    here = {problem.path for problem in found.problems}
+    todo = []
+    for path, facts in found.files.items():
+        before = known.get(path)
+        if before and before.state != "gone" and _same(before.facts, facts) and before.beside == found.beside(path):
+            report.n_same += 1
+        else:
+            todo.append(path)
+    items.put_problems(source_id, found.problems, replace=True)
+    gone = [
+        before.id
+        for path, before in known.items()
+        if before.state != "gone" and path not in found.files and path not in here and not _below(path, found.unseen)
+    ]
+    items.gone(gone)
+    report.n_gone = len(gone)
+    with PdfReader(LONGEST_TEXT) as pdf:
+        for batch in _batches(_read_all(collection, root, todo, found, pdf, progress)):
+            _keep(collection, source_id, batch, known, report)
+    collection.journal.finish()
+    items.finish_source(source_id)
+    report.problems = [problem for problem in items.problems() if problem.stage == "ingest"]
+    return report
+
+
+def _same(before: FileFacts | None, now: FileFacts | None) -> bool:
+    return before is not None and now is not None and before[:2] == now[:2]  # an inode may change with the disk
+
+
+def _below(path: str, folders: list[str]) -> bool:
+    return any(folder == "" or path.startswith(folder + os.sep) for folder in folders)
+
+
+@dataclass
+class _Read:
+    """One file after reading: an item, or none, and what there is to say of it."""
+
+    path: str
+    item: NewItem | None
+    problems: list[Problem]
+
+
+def _read_all(
+    collection: Collection, root: str, paths: list[str], found: Scan, pdf: PdfReader, progress: Progress | None
+) -> Iterator[_Read]:
+    journal = collection.journal
+    for number, path in enumerate(paths):
+        stamp = f"{found.files[path].size} {found.files[path].mtime_ns}"
+        if journal.given_up(path, stamp):
+            sentence = "the program died while reading it, three times in a row; it is left out until it changes."
+            yield _Read(path, None, [Problem(path, "crash", sentence)])
+            continue
+        journal.opening(path, stamp)
+        result = _read(root, path, found, pdf)
+        journal.done(path, stamp)
+        yield result
+        if progress is not None:
+            progress(number + 1, len(paths), path)
+
+
+def _read(root: str, path: str, found: Scan, pdf: PdfReader) -> _Read:
+    try:
+        with open_regular(os.path.join(root, path)) as (file, now):
+            kind = recognise(file.read(HEAD), path)
+            if kind is None:
+                sentence = "manyview does not read files of this kind."
+                return _Read(path, None, [Problem(path, "unsupported", sentence, is_bad=False)])
+            text, words = None, Keywords()
+            if kind.kind == "document":
+                text = read_document(file, kind.format, now.size, pdf)
+            else:
+                words = read_keywords(file, kind.format)
+    except BadFile as error:
+        return _Read(path, None, [Problem(path, error.reason, error.sentence)])
+    except MissingExtra as error:
+        return _Read(path, None, [Problem(path, "missing extra", str(error))])
+    beside = [read_sidecar(os.path.join(root, name)) for name in found.sidecars.get(path, {})]
+    notes = [*words.notes, *(note for part in beside for note in part.notes)]
+    item = NewItem(
+        key=path,
+        kind=kind.kind,
+        path=path,
+        facts=now,
+        beside=found.beside(path),
+        format=kind.format,
+        text=text,
+        tags={"file": words.tags, "sidecar": [word for part in beside for word in part.tags]},
+        paths={"file": words.paths, "sidecar": [entry for part in beside for entry in part.paths]},
+    )
+    return _Read(path, item, [Problem(path, reason, sentence, is_bad=False) for reason, sentence in notes])
+
+
+def _batches(results: Iterator[_Read]) -> Iterator[list[_Read]]:
+    batch: list[_Read] = []
+    started = time.monotonic()
+    for result in results:
+        batch.append(result)
+        if len(batch) >= _BATCH or time.monotonic() - started > _BATCH_SECONDS:
+            yield batch
+            batch, started = [], time.monotonic()
+    if batch:
+        yield batch
+
+
+def _keep(collection: Collection, source_id: int, batch: list[_Read], known: dict[str, Known], report: Report) -> None:
+    with collection.transaction():
+        before = [(result, known[result.path]) for result in batch if result.path in known]
+        other = [was.id for result, was in before if result.item is None or not _same(was.facts, result.item.facts)]
+        collection.items.forget_file(other)
+        collection.segments.drop_rows(other)
+        collection.items.gone(was.id for result, was in before if result.item is None)
+        collection.put_items(source_id, [result.item for result in batch if result.item is not None])
+        collection.items.put_problems(source_id, [problem for result in batch for problem in result.problems])
+    collection.journal.progress()
+    for result in batch:
+        if result.item is not None:
+            report.formats[result.item.format or ""] += 1
+            if result.path in known:
+                report.n_changed += 1
+            else:
+                report.n_new += 1

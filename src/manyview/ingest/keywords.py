@@ -1,0 +1,88 @@
+"""The keywords that stand in a file itself: IPTC, then XMP, then EXIF, each word once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import BinaryIO
+
+from ..collection.tagging import clean_word
+from ..data.tags import match_key
+from .containers import Block, find_blocks
+from .iptc import Damaged, keywords
+from .xmp import read_packet
+
+__all__ = ["LONGEST", "MOST", "Keywords", "gather", "read_keywords"]
+
+_key = lru_cache(100_000)(match_key)
+
+LONGEST = 500
+"""A longer keyword is an accident."""
+MOST = 1000
+"""So are more keywords than this on one item."""
+
+
+@dataclass
+class Keywords:
+    """What a file, a sidecar or both say of an item."""
+
+    tags: list[str] = field(default_factory=list)
+    paths: list[tuple[str, ...]] = field(default_factory=list)
+    """Hierarchical keywords, from the most general word."""
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """What was left out: a reason and a sentence."""
+
+
+def read_keywords(file: BinaryIO, kind: str) -> Keywords:
+    """The keywords of an open picture or video of that format. Damaged metadata is a note, never an error."""
+    blocks: list[Block] = []
+    notes: list[tuple[str, str]] = []
+    try:
+        blocks.extend(find_blocks(file, kind))
+    except Damaged as error:
+        notes.append(("bad metadata", f"some keywords may be missing: {error}"))
+    return gather(blocks, notes)
+
+
+def gather(blocks: Iterable[Block], notes: list[tuple[str, str]]) -> Keywords:
+    """Put the words of several blocks together: IPTC first, then XMP, then EXIF."""
+    words: dict[str, list[str]] = {"iptc": [], "xmp": [], "words": []}
+    paths: list[tuple[str, ...]] = []
+    for block in blocks:
+        try:
+            if block.kind == "iptc":
+                found, trouble = keywords(block.content)
+                words["iptc"] += found
+                if trouble:
+                    raise Damaged(trouble)
+            elif block.kind == "xmp":
+                packet = read_packet(block.content)
+                words["xmp"] += packet.tags
+                paths += packet.paths
+            else:
+                text = block.content.decode("utf-16-le", "replace").rstrip("\0")
+                words["words"] += text.split(";")
+        except Damaged as error:
+            notes.append(("bad metadata", f"some keywords may be missing: {error}"))
+    return tidy([word for part in words.values() for word in part], paths, notes)
+
+
+def tidy(words: Iterable[str], paths: Iterable[Iterable[str]], notes: list[tuple[str, str]]) -> Keywords:
+    """Each word once, however it is spelled; without what cannot be a keyword."""
+    kept: dict[str, str] = {}
+    n_long = 0
+    for word in words:
+        if len(word) > LONGEST:
+            n_long += 1
+            continue
+        clean = clean_word(word)
+        if clean:
+            kept.setdefault(_key(clean), clean)
+    if n_long:
+        notes.append(("keyword too long", f"{n_long} keywords have more than {LONGEST} characters and were left out."))
+    if len(kept) > MOST:
+        notes.append(("too many keywords", f"it has {len(kept)} keywords; the first {MOST} were taken."))
+    cleaned = (tuple(filter(None, (clean_word(part[:LONGEST]) for part in path))) for path in paths)
+    unique = list(dict.fromkeys(path for path in cleaned if path))
+    return Keywords(list(kept.values())[:MOST], unique[:MOST], notes)

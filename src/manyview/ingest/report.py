@@ -1,0 +1,40 @@
+"""What a reading of a source found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..collection.items import Problem
+
+__all__ = ["Progress", "Report"]
+
+Progress = Callable[[int, int, str], None]
+"""Called as work goes on: how many are done, of how many, and the name of the last one."""
+
+
+@dataclass
+class Report:
+    """Counts of what was found, and every file that could not be used, with the reason."""
+
+    source: str
+    n_new: int = 0
+    n_changed: int = 0
+    n_gone: int = 0
+    n_same: int = 0
+    formats: Counter[str] = field(default_factory=Counter)
+    """Of the files that were read this time."""
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def bad(self) -> list[Problem]:
+        """The files that could not be used."""
+        return [problem for problem in self.problems if problem.is_bad]
+
+    def __str__(self) -> str:
+        parts = [f"{self.n_new} new"]
+        parts += [f"{n} {word}" for n, word in ((self.n_changed, "changed"), (self.n_gone, "gone")) if n]
+        parts += [f"{self.n_same} as before"] if self.n_same else []
+        parts += [f"{len(self.bad)} could not be used"] if self.bad else []
+        return f"{self.source}: {', '.join(parts)}"

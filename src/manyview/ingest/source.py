@@ -1,0 +1,121 @@
+"""Where items come from, as a person names it, and the one call that reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParameterError, StoreError
+from .report import Progress, Report
+
+if TYPE_CHECKING:
+    from ..collection.collection import Collection
+
+__all__ = ["Source", "read_source"]
+
+TABLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+FEATURES = (".npy", ".npz", ".mat")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of a table is what; None: found by its name, where it has a usual one."""
+
+    id: str | None = None
+    image: str | None = None
+    text: str | None = None
+    tags: str | None = None
+    tag_sep: str | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder, a table or a file of features."""
+
+    kind: str
+    path: str
+    root: str
+    columns: Columns
+    views: dict[str, list[str]]
+    """Views made of a table's columns of numbers."""
+    features: dict[str, str]
+    """Views in files of their own (.npy), one row for each row of the table."""
+
+    @classmethod
+    def of(
+        cls,
+        source: Any,
+        *,
+        id: str | None = None,
+        image: str | None = None,
+        text: str | None = None,
+        tags: str | None = None,
+        tag_sep: str | None = None,
+        root: str | os.PathLike[str] | None = None,
+        views: Mapping[str, str | Sequence[str]] | None = None,
+        features: Mapping[str, str | os.PathLike[str]] | None = None,
+    ) -> Source:
+        """Check a source and its options.
+
+        source : a folder; a table (.csv, .tsv, .jsonl, .parquet); or features (.npz, .npy, .mat)
+        id, image, text, tags : columns of a table; without them, columns with the usual names are taken
+        tag_sep : what stands between the tags of a cell; without it the first of ";", "|" and "," that occurs
+        root : the folder that the image column's paths start from (the table's own); nothing outside it is read
+        views : name -> columns of numbers, or one column of lists (.jsonl, .parquet)
+        features : name -> .npy file with one row for each row of the table
+        """
+        if isinstance(source, Source):
+            return source
+        path = os.path.realpath(os.fspath(source))
+        ending = os.path.splitext(path)[1].lower()
+        if not os.path.exists(path):
+            raise StoreError(f"{os.fspath(source)} does not exist.")
+        kind = "table" if ending in TABLES else "features" if ending in FEATURES else ""
+        if os.path.isdir(path):
+            kind = "folder"
+        if not kind:
+            raise ParameterError(
+                f"{os.fspath(source)} is not a folder, a table ({', '.join(TABLES)}) or a file of features "
+                f"({', '.join(FEATURES)})."
+            )
+        columns = Columns(id, image, text, tags, tag_sep)
+        used = [name for name, value in asdict(columns).items() if value is not None]
+        used += [name for name, value in (("views", views), ("features", features), ("root", root)) if value]
+        if kind != "table" and used:
+            raise ParameterError(f"{used[0]} is an option for tables, but {os.fspath(source)} is not one.")
+        return cls(
+            kind,
+            path,
+            path if kind == "folder" else os.path.realpath(os.fspath(root)) if root else os.path.dirname(path),
+            columns,
+            {name: [part] if isinstance(part, str) else list(part) for name, part in (views or {}).items()},
+            {name: os.path.realpath(os.fspath(file)) for name, file in (features or {}).items()},
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The options, as they are kept."""
+        files = {name: path.encode("utf-8", "backslashreplace").decode() for name, path in self.features.items()}
+        return {"columns": asdict(self.columns), "views": self.views, "features": files}
+
+
+def read_source(collection: Collection, source: Any, *, progress: Progress | None = None, **options: Any) -> Report:
+    """Read a source into a collection that is open for writing; a known one is brought up to date.
+
+    ``options`` are those of ``Source.of``. ``progress`` is called with the number of files or rows done, the number
+    in all, and the last name.
+    """
+    described = Source.of(source, **options)
+    number = collection.items.source(described.kind, described.path, described.root, described.settings())
+    if described.kind == "folder":
+        from .folder import read_folder
+
+        return read_folder(collection, number, described.root, progress)
+    if described.kind == "table":
+        from .table import read_table
+
+        return read_table(collection, number, described, progress)
+    from .ready import read_features
+
+    return read_features(collection, number, described)

@@ -1,0 +1,386 @@
+"""A table as items: CSV, TSV, JSON lines, and Parquet with the extra. One row is one item."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..collection.items import FileFacts, NewItem, Problem
+from ..collection.journal import Journal
+from ..errors import MissingExtra, ParameterError, StoreError, ViewError
+from .documents import LONGEST_TEXT, decode_text
+from .files import HEAD, BadFile, inside, open_regular
+from .folder import recognise
+from .keywords import tidy
+from .report import Progress, Report
+from .source import TABLES, Columns, Source
+
+if TYPE_CHECKING:
+    from ..collection.collection import Collection
+
+__all__ = ["read_table", "table_rows"]
+
+_USUAL = {
+    "id": ("id", "item_id", "key", "identifier"),
+    "image": ("image", "file", "filename", "file_name", "path", "image_path", "picture", "photo"),
+    "text": ("text", "caption", "captions", "description", "title"),
+    "tags": ("tags", "keywords", "tag", "keyword"),
+}
+_SEPARATORS = (";", "|", ",")
+_SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_BATCH = 5000
+_LARGEST = 2 * 2**30
+_LONGEST_LINE = 16 * 2**20
+
+
+class Row(NamedTuple):
+    """One row of a table, or what is wrong with it."""
+
+    number: int
+    """The line it stands on, or its number."""
+    values: dict[str, Any]
+    trouble: str | None = None
+
+
+def read_table(collection: Collection, source_id: int, source: Source, progress: Progress | None) -> Report:
+    """Bring the collection up to date with a table. Rows that cannot be used are named by their number."""
+    report = Report(source.path)
+    names, rows = table_rows(source.path)
+    head = list(itertools.islice(rows, 1000))
+    columns = _choose(source.columns, names, head)
+    wanted = [column for part in source.views.values() for column in part]
+    if unknown := [column for column in wanted if column not in names]:
+        raise ParameterError(f"{source.path} has no column {unknown[0]!r}; it has {_listing(names)}.")
+    reader = _RowReader(source, columns, names, set(wanted), collection.journal)
+    known = collection.items.known(source_id)
+    texts = _texts(collection)
+    numbers: list[int] = []
+    with collection.transaction():
+        collection.items.put_problems(source_id, [], replace=True)
+        for batch in _batched(itertools.chain(head, rows), _BATCH):
+            kept = [item for row in batch if (item := reader.item(row)) is not None]
+            numbers += collection.put_items(source_id, kept)
+            if progress is not None:
+                progress(batch[-1].number, batch[-1].number, os.path.basename(source.path))
+        gone = {known[key].id for key in known} - set(numbers)
+        collection.items.gone(gone)
+        if not reader.n_rows:
+            reader.problems.append(Problem(os.path.basename(source.path), "empty", "the table has no rows."))
+        collection.items.put_problems(source_id, reader.problems)
+        changed = reader.changed({key: before.facts for key, before in known.items()})
+        collection.items.forget_file(known[key].id for key in changed)
+        other_texts = [number for number, text in _texts(collection).items() if texts.get(number, text) != text]
+        collection.segments.drop_rows([*(known[key].id for key in changed), *other_texts])
+        _add_views(collection, source, reader, np.array(numbers, dtype=np.int64))
+        collection.items.finish_source(source_id)
+    collection.journal.finish()
+    before = {was.id for was in known.values() if was.state != "gone"}
+    report.n_new = len(set(numbers) - {was.id for was in known.values()})
+    report.n_gone = len(gone & before)
+    report.n_changed = len(changed)
+    report.n_same = len(numbers) - report.n_new - report.n_changed
+    report.formats.update(reader.formats)
+    report.problems = [problem for problem in collection.items.problems() if problem.stage == "ingest"]
+    return report
+
+
+def _texts(collection: Collection) -> dict[int, str | None]:
+    return dict(zip(collection.items.ids.tolist(), collection.items.texts(), strict=True))
+
+
+def _choose(asked: Columns, names: Sequence[str], head: Sequence[Row]) -> Columns:
+    """The columns to use: those asked for, which must be there, and those with usual names."""
+    folded = {name.strip().lower(): name for name in reversed(names)}
+    chosen: dict[str, str | None] = {}
+    for role, usual in _USUAL.items():
+        column = getattr(asked, role)
+        if column is not None and column not in names:
+            raise ParameterError(f"the table has no column {column!r} for {role}; it has {_listing(names)}.")
+        found = next((folded[name] for name in usual if name in folded and folded[name] not in chosen.values()), None)
+        chosen[role] = column if column is not None else found
+    sep = asked.tag_sep
+    if sep is None and chosen["tags"]:
+        cells = [row.values.get(chosen["tags"]) for row in head]
+        text = "\n".join(cell for cell in cells if isinstance(cell, str))
+        sep = next((mark for mark in _SEPARATORS if mark in text), _SEPARATORS[0])
+    return Columns(chosen["id"], chosen["image"], chosen["text"], chosen["tags"], sep)
+
+
+def _listing(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+
+
+class _RowReader:
+    """Turns rows into items, and remembers what was wrong and which rows were kept."""
+
+    def __init__(
+        self, source: Source, columns: Columns, names: Sequence[str], view_columns: set[str], journal: Journal
+    ) -> None:
+        self._source, self._columns, self._journal = source, columns, journal
+        self._root = source.root
+        roles = {columns.id, columns.image, columns.text, columns.tags}
+        self._others = [name for name in names if name not in roles and name not in view_columns]
+        self._seen: set[str] = set()
+        self._view_columns = view_columns
+        self.problems: list[Problem] = []
+        self.kept: list[int] = []
+        self.n_rows = 0
+        self.formats: list[str] = []
+        self.values: dict[str, list[Any]] = {column: [] for column in view_columns}
+        self._facts: dict[str, Any] = {}
+
+    def item(self, row: Row) -> NewItem | None:
+        place = self.n_rows
+        self.n_rows += 1
+        if row.trouble is not None:
+            self._bad(row, "bad row", row.trouble)
+            return None
+        values = row.values
+        key = _word(values.get(self._columns.id)) if self._columns.id else ""
+        if not key and self._columns.id:
+            self._bad(row, "bad row", f"column {self._columns.id!r} is empty.")
+            return None
+        image = _word(values.get(self._columns.image)) if self._columns.image else ""
+        key = key or image or f"row {place + 1}"
+        if key in self._seen:
+            self._bad(row, "duplicate id", f"{key!r} was there before; the first one counts.")
+            return None
+        item = self._make(row, key, image)
+        if item is None:
+            return None
+        self._seen.add(key)
+        self.kept.append(place)
+        for column in self._view_columns:
+            self.values[column].append(values.get(column))
+        self.formats.append(item.format or "row")
+        self._facts[key] = item.facts
+        return item
+
+    def _make(self, row: Row, key: str, image: str) -> NewItem | None:
+        text = _plain(_word(row.values.get(self._columns.text))) if self._columns.text else ""
+        notes: list[tuple[str, str]] = []
+        words = tidy(_words(row.values.get(self._columns.tags or ""), self._columns.tag_sep), [], notes).tags
+        for reason, sentence in notes:
+            self._bad(row, reason, sentence, is_bad=False)
+        fields = {name: _plain(row.values.get(name)) for name in self._others}
+        path = facts = kind = None
+        if image:
+            try:
+                real = inside(self._root, image)
+                self._journal.opening(image)
+                with open_regular(real) as (file, facts):
+                    kind = recognise(file.read(HEAD), image)
+                if kind is None or kind.kind == "document":
+                    raise BadFile("unsupported", "it is not a picture or a video.")
+                path = os.path.relpath(real, self._root)
+            except BadFile as error:
+                sentence = "there is no such file." if error.reason == "missing" else error.sentence
+                self.problems.append(Problem(image, error.reason, f"row {row.number}: {sentence}"))
+                if not (text or words or self._view_columns or self._source.features):
+                    return None
+                facts = kind = None
+            finally:
+                self._journal.done(image)
+        return NewItem(
+            key=key,
+            kind=kind.kind if kind else "document" if text else "row",
+            path=path,
+            facts=facts,
+            format=kind.format if kind else None,
+            text=text,
+            fields={name: value for name, value in fields.items() if value not in (None, "")} or None,
+            tags={"table": words},
+        )
+
+    def _bad(self, row: Row, reason: str, sentence: str, is_bad: bool = True) -> None:
+        name = f"{os.path.basename(self._source.path)}:{row.number}"
+        self.problems.append(Problem(name, reason, f"row {row.number}: {sentence}", is_bad))
+
+    def changed(self, before: dict[str, Any]) -> list[str]:
+        """Known items whose picture is another one than before."""
+        return [key for key, facts in self._facts.items() if key in before and _differs(before[key], facts)]
+
+    def matrix(self, name: str, columns: Sequence[str]) -> NDArray[np.float64]:
+        """A view of the kept rows: columns of numbers, or one column of lists; a row with a gap lacks the view."""
+        if len(columns) == 1 and any(isinstance(value, (list, tuple)) for value in self.values[columns[0]]):
+            lists = self.values[columns[0]]
+            width = next(len(value) for value in lists if isinstance(value, (list, tuple)))
+            rows = [
+                value if isinstance(value, (list, tuple)) and len(value) == width else [None] * width for value in lists
+            ]
+        else:
+            rows = list(zip(*(self.values[column] for column in columns), strict=True))
+            width = len(columns)
+        matrix = np.array([[_number(value) for value in row] for row in rows], dtype=np.float64).reshape(-1, width)
+        matrix[~np.isfinite(matrix).all(axis=1)] = np.nan
+        if matrix.size and np.isnan(matrix).all():
+            raise ViewError(f"view {name!r}: column {columns[0]!r} of the table holds no numbers.")
+        return matrix
+
+
+def _differs(before: FileFacts | None, now: FileFacts | None) -> bool:
+    return (before and before[:2]) != (now and now[:2])
+
+
+def _add_views(collection: Collection, source: Source, reader: _RowReader, numbers: NDArray[np.int64]) -> None:
+    if not (source.views or source.features) or not numbers.size:
+        return
+    from .ready import open_npy
+
+    order = np.argsort(numbers)
+    for name, columns in source.views.items():
+        collection.segments.add(name, "table", numbers[order], reader.matrix(name, columns)[order])
+    for name, path in source.features.items():
+        matrix = open_npy(path)
+        if matrix.shape[0] != reader.n_rows:
+            raise ViewError(
+                f"view {name!r} has {matrix.shape[0]} rows ({path}) but the table has {reader.n_rows}; it needs one "
+                "row for each row of the table, also for those that could not be used."
+            )
+        kept = np.array(reader.kept)[order]
+        rows = matrix if np.array_equal(kept, np.arange(matrix.shape[0])) else matrix[kept]
+        collection.segments.add(name, "file", numbers[order], rows)
+
+
+def table_rows(path: str) -> tuple[list[str], Iterator[Row]]:
+    """The columns of a table, and its rows one by one."""
+    kind = TABLES[os.path.splitext(path)[1].lower()]
+    if kind == "parquet":
+        return _parquet_rows(path)
+    try:
+        with open_regular(path) as (file, facts):
+            if facts.size > _LARGEST:
+                raise StoreError(f"{path} has {facts.size >> 20} MB; tables of up to {_LARGEST >> 20} MB are read.")
+            text = decode_text(file.read())
+    except BadFile as error:
+        raise StoreError(f"{path} cannot be used: {error.sentence}") from error
+    return _jsonl_rows(path, text) if kind == "jsonl" else _csv_rows(path, text, kind)
+
+
+def _csv_rows(path: str, text: str, kind: str) -> tuple[list[str], Iterator[Row]]:
+    first = text[: text.find("\n")] if "\n" in text else text
+    mark = "\t" if kind == "tsv" else max((",", ";", "\t"), key=first.count)
+    reader = csv.reader(io.StringIO(text.replace("\0", "\ufffd"), newline=""), delimiter=mark)
+    try:
+        names = [name.strip() for name in next(reader, [])]
+    except csv.Error as error:
+        raise StoreError(f"{path} cannot be read as a table: {error}.") from error
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise StoreError(f"{path} has two columns called {twice!r}. Rename one of them.")
+    if not any(names):
+        raise StoreError(f"{path} is empty; a table begins with the names of its columns.")
+
+    def rows() -> Iterator[Row]:
+        while True:
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                yield Row(reader.line_num, {}, f"it cannot be read: {error}.")
+                continue
+            if cells is None:
+                return
+            if len(cells) == len(names):
+                yield Row(reader.line_num, dict(zip(names, cells, strict=True)))
+            elif cells:
+                yield Row(reader.line_num, {}, f"it has {len(cells)} cells, but the table has {len(names)} columns.")
+
+    return names, rows()
+
+
+def _jsonl_rows(path: str, text: str) -> tuple[list[str], Iterator[Row]]:
+    parsed = [_json_row(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    names = list(dict.fromkeys(name for row in parsed for name in row.values))
+    if parsed and not names:
+        raise StoreError(f"{path} is not a table of JSON lines: {parsed[0].trouble or 'its rows are empty'}")
+    return names, iter(parsed)
+
+
+def _json_row(number: int, line: str) -> Row:
+    if len(line) > _LONGEST_LINE:
+        return Row(number, {}, f"it has more than {_LONGEST_LINE >> 20} million characters.")
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return Row(number, {}, f"it is not JSON ({str(error)[:80]}).")
+    if not isinstance(value, dict):
+        return Row(number, {}, 'it is not an object such as {"id": 1}.')
+    return Row(number, value)
+
+
+def _parquet_rows(path: str) -> tuple[list[str], Iterator[Row]]:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise MissingExtra("reading Parquet needs the 'tables' extra:  pip install \"manyview[tables]\"") from error
+    try:
+        file = parquet.ParquetFile(path)
+        names = list(file.schema_arrow.names)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read as Parquet: {str(error)[:200]}.") from error
+
+    def rows() -> Iterator[Row]:
+        number = 0
+        try:
+            for batch in file.iter_batches(batch_size=1024):
+                for values in batch.to_pylist():
+                    number += 1
+                    yield Row(number, values)
+        except (pyarrow.ArrowException, OSError, ValueError) as error:
+            raise StoreError(f"{path} breaks off after row {number}: {str(error)[:200]}.") from error
+
+    return names, rows()
+
+
+def _batched(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    rows = iter(rows)
+    while batch := list(itertools.islice(rows, size)):
+        yield batch
+
+
+def _word(value: Any) -> str:
+    """A cell as text; nothing for an empty one."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    text = (value if isinstance(value, str) else str(value)).replace("\0", "").strip()
+    # the escapes of names that are not UTF-8 stay; other lone surrogates cannot be written anywhere
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _words(value: Any, sep: str | None) -> list[str]:
+    if isinstance(value, (list, tuple)):
+        return [_word(part) for part in value]
+    return _word(value).split(sep or ";")
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON can hold it."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return _word(value)[:LONGEST_TEXT].encode("utf-8", "replace").decode()
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value[:1000]]
+    return str(value)[:1000]
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan

@@ -1,0 +1,131 @@
+import io
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyview import Collection
+from manyview.ingest import documents
+from manyview.ingest import pdf as pdf_reading
+from manyview.ingest.documents import html_to_text, read_document
+from manyview.ingest.files import BadFile
+from manyview.ingest.pdf import PdfReader
+
+
+def read(content, kind="text", pdf=None):
+    return read_document(io.BytesIO(content), kind, len(content), pdf)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
+def test_text_in_any_encoding(encoding):
+    assert read("Déjà vu,\n\n  encore\t“une” fois".encode(encoding)) == "Déjà vu, encore “une” fois"
+
+
+def test_what_is_not_text_is_refused():
+    for content, reason in ((b"\0\1\2\0" * 50, "damaged"), (b"  \n ", "empty"), (b"", "empty")):
+        with pytest.raises(BadFile) as refusal:
+            read(content)
+        assert refusal.value.reason == reason
+    with pytest.raises(BadFile, match="documents of up to 32 MB"):
+        read_document(io.BytesIO(b""), "text", 50 * 2**20, None)
+    assert len(read(b"word " * 500_000)) == documents.LONGEST_TEXT
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("<title>A</title><p>b &amp; c<br>d</p>", "A b & c d"),
+        ("a<script>var x = '<p>no</p>';</script>b", "a b"),
+        ("a<SCRIPT type=x>no</ScRiPt >b<style>no</style>c", "a b c"),
+        ("a<!-- no <p> -->b", "a b"),
+        ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
+        ("a<script>never closed", "a"),
+        ("a<!-- never closed", "a"),
+        ("a<b", "a"),
+        ("&eacute;&#26085;", "é日"),
+        ("", ""),
+        ("İ<script>no</script>b", "İ b"),  # a letter whose small form is longer
+    ],
+)
+def test_pages_without_their_markup(page, words):
+    assert " ".join(html_to_text(page).split()) == words
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.sampled_from("<>!-/ascript= \"'&;x"), max_size=80))
+def test_any_page_gives_text_without_tags(page):
+    assert "<script" not in html_to_text(page) or "<script" not in page.lower()
+
+
+def test_pages_made_to_be_slow_are_not():
+    started = time.process_time()
+    for piece in ("<script", "<!--", "<a ", "<script>", "</script", "<"):
+        html_to_text(piece * 300_000)
+    assert time.process_time() - started < 5
+
+
+def pdf(text):
+    stream = b"BT /F1 12 Tf 10 10 Td (" + text + b") Tj ET"
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    content, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(content))
+        content += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    start = len(content)
+    return (
+        content
+        + b"xref\n0 6\n0000000000 65535 f \n"
+        + table
+        + b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % start
+    )
+
+
+def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatch):
+    pytest.importorskip("pypdf")
+    with PdfReader(1000) as reader:
+        assert read(pdf(b"Hello words"), "pdf", reader) == "Hello words"
+        first = reader._child
+        assert read(pdf(b"again"), "pdf", reader) == "again" and reader._child is first
+        with pytest.raises(BadFile) as refusal:
+            read(b"%PDF-1.4\nnothing", "pdf", reader)
+        assert refusal.value.reason == "damaged"
+        assert read(pdf(b"goes on"), "pdf", reader) == "goes on" and reader._child is first
+        reader._child.kill()
+        with pytest.raises(BadFile, match="fell over it|processor time"):
+            read(pdf(b"x"), "pdf", reader)
+        last = reader._start()
+        monkeypatch.setattr(reader, "_start", lambda: last)
+        monkeypatch.setattr(pdf_reading, "_SECONDS", 0)  # we do not wait at all
+        with pytest.raises(BadFile) as refusal:
+            read(pdf(b"x"), "pdf", reader)
+        assert refusal.value.reason == "too slow" and last.poll() is not None
+
+
+def test_a_pdf_without_the_extra_is_named_with_the_command(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(pdf(b"words"))
+    with Collection.create(tmp_path / "t.manyview", folder) as collection:
+        (problem,) = collection.last_report.bad
+        assert problem.reason == "missing extra" and 'pip install "manyview[pdf]"' in problem.sentence
+
+
+def test_documents_of_a_folder_are_items_with_text(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Title\nbody", encoding="utf-8")
+    (folder / "b.html").write_text("<p>page</p>", encoding="utf-8")
+    (folder / "c.txt").write_bytes(b"\0\1\0\1\1\0")
+    with Collection.create(tmp_path / "t.manyview", folder) as collection:
+        assert collection.items.texts() == ["# Title body", "page"]
+        assert [(problem.path, problem.reason) for problem in collection.last_report.bad] == [("c.txt", "damaged")]

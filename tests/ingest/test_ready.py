@@ -1,0 +1,182 @@
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.io import savemat
+from scipy.sparse import csr_matrix, save_npz
+
+from manyview import Collection, errors
+from manyview.ingest.ready import open_features
+
+
+def create(path):
+    return Collection.create(path.with_suffix(".manyview"), path)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(6.0).reshape(3, 2),
+        np.arange(6, dtype=np.float32).reshape(3, 2),
+        np.asfortranarray(np.arange(6.0).reshape(3, 2)),
+        np.arange(6, dtype=">f8").reshape(3, 2),
+        np.arange(6).reshape(3, 2),
+        np.arange(6, dtype=np.float16).reshape(3, 2),
+    ],
+)
+def test_npy_of_every_form(tmp_path, array):
+    np.save(tmp_path / "looks.npy", array)
+    with create(tmp_path / "looks.npy") as collection:
+        views = collection.views()
+        assert views.names == ("looks",) and np.array_equal(views["looks"], array)
+        assert [item.key for item in collection.items] == ["0", "1", "2"]
+
+
+def test_rows_of_nan_lack_the_view_and_other_nan_is_refused(tmp_path):
+    rows = np.arange(6.0).reshape(3, 2)
+    rows[1] = np.nan
+    np.save(tmp_path / "a.npy", rows)
+    with create(tmp_path / "a.npy") as collection:
+        assert collection.views().mask[:, 0].tolist() == [True, False, True]
+    rows[0, 1] = np.inf
+    np.save(tmp_path / "b.npy", rows)
+    with pytest.raises(errors.ViewError, match="view 'b' contains inf in row 0, column 1"):
+        create(tmp_path / "b.npy")
+
+
+def test_npz_with_views_tags_and_classes(tmp_path):
+    words = csr_matrix(np.array([[0, 2, 0], [1, 0, 0], [0, 0, 3], [0, 0, 0]]))
+    tags = csr_matrix(np.array([[1, 0], [1, 1], [0, 0], [0, 1]]))
+    pieces = {}
+    for name, matrix in (("view_words", words), ("tags", tags)):
+        pieces |= {
+            f"{name}_data": matrix.data.astype(np.uint8),
+            f"{name}_indices": matrix.indices.astype(np.uint16),
+            f"{name}_indptr": matrix.indptr,
+            f"{name}_shape": np.array(matrix.shape),
+        }
+    np.savez_compressed(
+        tmp_path / "all.npz",
+        **pieces,
+        view_looks=np.eye(4, dtype=np.float32),
+        tag_names=np.array(["Hund", "犬"]),
+        y=np.array([0, 1, 1, 0]),
+        class_names=np.array(["in", "out"]),
+        ids=np.array(["a", "b", "c", "d"]),
+        not_a_view=np.ones((7, 7)),
+    )
+    with create(tmp_path / "all.npz") as collection:
+        views = collection.views()
+        assert set(views.names) == {"looks", "words"}
+        assert views["words"].toarray().tolist() == words.toarray().tolist() and views["words"].dtype == np.float32
+        assert [item.key for item in collection.items] == ["a", "b", "c", "d"]
+        assert collection.tags.names == ("Hund", "犬") and np.array_equal(collection.tags.yes.toarray(), tags.toarray())
+        assert [row["label"] for row in collection.items.fields()] == ["in", "out", "out", "in"]
+
+
+def test_plain_npz_and_scipys_own(tmp_path):
+    np.savez(tmp_path / "two.npz", a=np.ones((3, 2)), b=np.zeros((3, 4)), scalar=np.array(5))
+    with create(tmp_path / "two.npz") as collection:
+        assert collection.views().n_features == {"a": 2, "b": 4}
+    save_npz(tmp_path / "sparse.npz", csr_matrix(np.eye(3)))
+    with create(tmp_path / "sparse.npz") as collection:
+        assert collection.views()["sparse"].toarray().tolist() == np.eye(3).tolist()
+
+
+def test_mat_files_with_cells_and_items_in_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    one, two = rng.normal(size=(6, 4)), rng.normal(size=(6, 9))
+    cells = np.empty((1, 2), dtype=object)
+    cells[0, 0], cells[0, 1] = one.T, two
+    savemat(tmp_path / "views.mat", {"X": cells, "Y": np.array([[1, 1, 2, 2, 3, 3]]).T, "name": "words"})
+    with create(tmp_path / "views.mat") as collection:
+        views = collection.views()
+        assert np.allclose(views["X1"], one) and np.allclose(views["X2"], two)
+        assert [row["label"] for row in collection.items.fields()] == [1, 1, 2, 2, 3, 3]
+
+
+def header(shape, descr="'<f8'"):
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".encode()
+    text += b" " * (118 - len(text)) + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
+
+
+def zipped(name, content):
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+    return held.getvalue()
+
+
+def pickled():
+    held = io.BytesIO()
+    np.save(held, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    return held.getvalue()
+
+
+BAD = {
+    "forged.npy": (header((2**16, 2**16)), "promises 34359738368 bytes of numbers but holds 0"),
+    "negative.npy": (header((-1, 2)), "promises the shape"),
+    "short.npy": (header((3, 2)) + bytes(40), "promises 48 bytes of numbers but holds 40"),
+    "long.npy": (header((3, 2)) + bytes(56), "promises 48 bytes of numbers but holds 56"),
+    "object.npy": (pickled(), "Python objects, which could run code"),
+    "code.npy": (header("__import__('os').abort()") + bytes(48), "header is damaged"),
+    "words.npy": (b"not numpy at all", "header is damaged"),
+    "empty.npy": (b"", "header is damaged"),
+    "vector.npy": (header((6,)) + bytes(48), "one row per item is needed"),
+    "none.npy": (header((0, 2)), "has no values"),
+    "bomb.npz": (zipped("a.npy", header((2**15, 2**10)) + bytes(2**28)), "which it cannot really hold"),
+    "forged.npz": (zipped("a.npy", header((2**16, 2**16)) + bytes(8)), "promises 34359738368 bytes"),
+    "pickled.npz": (zipped("a.npy", pickled()), "Python objects"),
+    "cut.npz": (zipped("a.npy", header((3, 2)) + bytes(48))[:-30], "cannot be unpacked"),
+    "words.npz": (b"not a zip", "cannot be unpacked"),
+    "nothing.npz": (zipped("readme.txt", b"x"), "holds no 2-D array of numbers"),
+    "v73.mat": (b"MATLAB 7.3 MAT-file" + bytes(500), "save it with '-v7'"),
+    "words.mat": (b"not a mat file at all" * 20, "cannot be read as a MATLAB file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_features_made_to_do_harm(tmp_path, name):
+    content, words = BAD[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(errors.StoreError, match=words) as refusal:
+        create(path)
+    assert str(path) in str(refusal.value)
+
+
+def test_rows_that_do_not_match_are_named(tmp_path):
+    np.savez(tmp_path / "a.npz", x=np.ones((3, 2)), y2=np.ones((4, 2)), z=np.ones((3, 3)))
+    with pytest.raises(errors.ViewError, match="view 'y2' has 4 rows where others have 3"):
+        create(tmp_path / "a.npz")
+    np.savez(tmp_path / "b.npz", view_x=np.ones((2, 2)), ids=np.array(["a", "a"]))
+    with pytest.raises(errors.StoreError, match="id 'a' is there twice"):
+        create(tmp_path / "b.npz")
+    np.savez(tmp_path / "c.npz", view_x=np.ones((2, 2)), tags=np.ones((2, 2)), tag_names=np.array(["a"]))
+    with pytest.raises(errors.StoreError, match="2 tags but 1 names"):
+        create(tmp_path / "c.npz")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=6), st.floats(0.2, 1))
+def test_mutated_feature_files_are_read_or_refused(tmp_path_factory, changes, end):
+    folder = tmp_path_factory.getbasetemp()
+    held = io.BytesIO()
+    np.savez(held, x=np.ones((5, 3)), y=np.arange(5))
+    plain = io.BytesIO()
+    np.save(plain, np.ones((5, 3)))
+    for ending, whole in ((".npz", held.getvalue()), (".npy", plain.getvalue())):
+        content = bytearray(whole)
+        for where, value in changes:
+            content[int(where * (len(content) - 1))] = value
+        path = folder / f"mutated{ending}"
+        path.write_bytes(bytes(content[: max(1, int(end * len(content)))]))
+        try:
+            open_features(str(path))
+        except errors.ManyviewError as error:
+            assert str(path) in str(error)

@@ -1,0 +1,252 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyview import Collection, errors
+from manyview.collection import check
+from manyview.ingest.table import table_rows
+
+from . import makers as m
+
+
+def create(tmp_path, name, content, **options):
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        path.write_text(content, encoding="utf-8")
+    return Collection.create(tmp_path / f"{name}.manyview", path, **options)
+
+
+def problems(collection):
+    return [(problem.path, problem.reason) for problem in collection.items.problems()]
+
+
+CSV = "file,label,tags,caption\na.jpg,x,dog;Beach,A dog\nb.png,y,,\nsub/c.jpg,x,beach,Sand | sea\n"
+
+
+@pytest.fixture
+def pictures(tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.jpg").write_bytes(m.jpeg())
+    (tmp_path / "b.png").write_bytes(m.encoded("PNG"))
+    (tmp_path / "sub" / "c.jpg").write_bytes(m.jpeg(m.app13(m.iim(b"in the file"))))
+    return tmp_path
+
+
+def test_a_csv_with_usual_names_needs_no_options(pictures):
+    with create(pictures, "manifest.csv", CSV) as collection:
+        items = list(collection.items)
+        assert [item.key for item in items] == ["a.jpg", "b.png", "sub/c.jpg"]
+        assert items[2].path == str(pictures / "sub" / "c.jpg") and items[2].kind == "picture"
+        assert collection.tags.names == ("beach", "dog") and collection.tags.yes.toarray().tolist() == [
+            [1, 1],
+            [0, 0],
+            [1, 0],
+        ]
+        assert collection.items.texts() == ["A dog", None, "Sand | sea"]
+        assert collection.items.fields() == [{"label": "x"}, {"label": "y"}, {"label": "x"}]
+        assert problems(collection) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", "key;words;t\n1;a|b;x\n2;c;y\n"),
+        ("t.tsv", "key\twords\tt\n1\ta|b\tx\n2\tc\ty\n"),
+        ("t.jsonl", '{"key": 1, "words": ["a", "b"], "t": "x"}\n\n{"key": 2, "words": "c", "t": "y"}\n'),
+        ("bom.csv", "\ufeffkey,words,t\n1,a|b,x\n2,c,y\n"),
+        ("utf16.csv", "key,words,t\n1,a|b,x\n2,c,y\n".encode("utf-16")),
+        ("crlf.csv", "key,words,t\r\n1,a|b,x\r\n2,c,y\r\n"),
+    ],
+)
+def test_tables_of_every_form_say_the_same(tmp_path, name, content):
+    with create(tmp_path, name, content, id="key", tags="words", tag_sep="|", text="t") as collection:
+        assert [item.key for item in collection.items] == ["1", "2"]
+        assert [collection.tagging.words_of(n) for n in (1, 2)] == [["a", "b"], ["c"]]
+        assert collection.items.texts() == ["x", "y"]
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table(
+        {
+            "id": [7, 8, 9],
+            "tags": [["a", "b"], [], None],
+            "looks": [[1.0, 2.0], [3.0, 4.0], None],
+            "r": [0.5, None, 1.5],
+            "raw": [b"\xff\x00", b"x", None],
+            "note": ["n", None, "m"],
+        }
+    )
+    parquet.write_table(table, tmp_path / "t.parquet")
+    with Collection.create(
+        tmp_path / "t.manyview", tmp_path / "t.parquet", views={"looks": "looks", "red": ["r"]}
+    ) as collection:
+        assert [item.key for item in collection.items] == ["7", "8", "9"]
+        assert collection.tagging.words_of(1) == ["a", "b"]
+        views = collection.views()
+        assert views["looks"][:2].tolist() == [[1, 2], [3, 4]] and views.mask.tolist() == [
+            [True, True],
+            [True, False],
+            [False, True],
+        ]
+        assert collection.items.fields()[0]["note"] == "n"
+    (tmp_path / "broken.parquet").write_bytes((tmp_path / "t.parquet").read_bytes()[:-50])
+    with pytest.raises(errors.StoreError, match=r"broken.parquet cannot be read as Parquet"):
+        Collection.create(tmp_path / "b.manyview", tmp_path / "broken.parquet")
+
+
+def test_bad_rows_are_named_and_the_others_go_on(pictures):
+    rows = [
+        "id,file,tags",
+        "1,a.jpg,x",
+        "2,none.jpg,y",
+        "3,none.jpg,",
+        "1,b.png,z",
+        "5",
+        "6,b.png,q,r",
+        ",b.png,",
+        "8,,w",
+    ]
+    with create(pictures, "t.csv", "\n".join(rows)) as collection:
+        assert [item.key for item in collection.items] == ["1", "2", "8"]
+        assert [item.path is not None for item in collection.items] == [
+            True,
+            False,
+            False,
+        ]  # a record without its picture
+        assert problems(collection) == [
+            ("none.jpg", "missing"),
+            ("t.csv:5", "duplicate id"),
+            ("t.csv:6", "bad row"),
+            ("t.csv:7", "bad row"),
+            ("t.csv:8", "bad row"),
+        ]
+        assert "has 4 cells, but the table has 3 columns" in collection.items.problems()[3].sentence
+
+
+def test_nothing_outside_the_tables_folder_is_read(pictures, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (elsewhere / "secret.jpg").write_bytes(m.jpeg())
+    (pictures / "link.jpg").symlink_to(elsewhere / "secret.jpg")
+    (pictures / "inner.jpg").symlink_to(pictures / "a.jpg")
+    names = [
+        str(elsewhere / "secret.jpg"),
+        f"../{elsewhere.name}/secret.jpg",
+        "link.jpg",
+        "a\0.jpg",
+        "http://x/y.jpg",
+        "sub",
+    ]
+    rows = [json.dumps({"id": str(n), "image": name, "tags": "t"}) for n, name in enumerate(names)]
+    rows.append(json.dumps({"id": "inner", "image": "inner.jpg"}))
+    with create(pictures, "t.jsonl", "\n".join(rows)) as collection:
+        paths = [item.path for item in collection.items]
+        assert paths[:3] == [None] * 3 and paths[4:6] == [None] * 2
+        assert paths[-1] == str(pictures / "a.jpg")  # a link inside leads to the file itself
+        reasons = [reason for _, reason in problems(collection)]
+        assert reasons.count("outside") == 3 and set(reasons) == {"outside", "missing", "not a file"}
+    with create(pictures, "u.jsonl", "\n".join(rows[:1]), root=elsewhere) as collection:
+        assert [item.path for item in collection.items] == [str(elsewhere / "secret.jpg")]
+
+
+def test_views_of_columns_and_files(tmp_path):
+    np.save(tmp_path / "deep.npy", np.arange(8, dtype=np.float32).reshape(4, 2))
+    content = "id,r,g,note\na,1,2,x\nb,,3,x\na,5,6,x\nc,7,oops,x\n"
+    with create(
+        tmp_path, "t.csv", content, views={"colour": ["r", "g"]}, features={"deep": tmp_path / "deep.npy"}
+    ) as c:
+        views = c.views()
+        assert views.names == ("colour", "deep")
+        assert views["deep"].tolist() == [[0, 1], [2, 3], [6, 7]]  # the third row was not kept
+        assert views["colour"][0].tolist() == [1, 2] and views.mask[:, 0].tolist() == [True, False, False]
+        assert c.items.fields() == [{"note": "x"}] * 3
+    with pytest.raises(errors.ViewError, match="view 'deep' has 4 rows .* but the table has 1"):
+        create(tmp_path, "u.csv", "id\na\n", features={"deep": tmp_path / "deep.npy"})
+    with pytest.raises(errors.ViewError, match="column 'note' of the table holds no numbers"):
+        create(tmp_path, "v.csv", content, views={"colour": ["note"]})
+    with pytest.raises(errors.ParameterError, match="no column 'blue'"):
+        create(tmp_path, "w.csv", content, views={"colour": ["blue"]})
+
+
+def test_wrong_options_are_refused_before_anything_is_made(tmp_path):
+    with pytest.raises(errors.ParameterError, match=r"no column 'nope' for id; it has 'id', 'x'"):
+        create(tmp_path, "t.csv", "id,x\n1,2\n", id="nope")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(errors.ParameterError, match="tags is an option for tables"):
+        Collection.create(tmp_path / "f.manyview", tmp_path / "folder", tags="x")
+    with pytest.raises(errors.ParameterError, match="is not a folder, a table"):
+        create(tmp_path, "t.docx", "x")
+    assert not (tmp_path / "f.manyview").exists() and not (tmp_path / "t.docx.manyview").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("empty.csv", "", "is empty"),
+        ("twice.csv", "a,a\n1,2\n", "two columns called 'a'"),
+        ("words.jsonl", "not json\n", "not a table of JSON lines"),
+        ("quotes.csv", '"' + "x" * 200_000, "cannot be read as a table"),
+    ],
+)
+def test_tables_that_are_none(tmp_path, name, content, words):
+    with pytest.raises(errors.StoreError, match=words):
+        create(tmp_path, name, content)
+
+
+def test_a_table_without_rows_says_so(tmp_path):
+    with create(tmp_path, "t.csv", "id,tags\n") as collection:
+        assert len(collection.items) == 0 and problems(collection) == [("t.csv", "empty")]
+
+
+def test_wide_tables_formulas_and_strange_values(tmp_path):
+    wide = ",".join(["id", *(f"c{n}" for n in range(10_000))]) + "\n" + ",".join(["1"] + ["=cmd()"] * 10_000) + "\n"
+    with create(tmp_path, "wide.csv", wide) as collection:
+        assert len(collection.items.fields()[0]) == 10_000  # kept as text; nothing is computed
+    rows = [
+        '{"id": "a", "v": NaN, "w": [1, {"x": null}], "tags": ["\\ud800x", "", null, 5]}',
+        '{"id": "\\udc80", "text": "lone \\ud83d surrogate \\u0000"}',
+        "[1]",
+        "{" * 5000,
+        '{"id": "z", "v": 1e999}',
+    ]
+    with create(tmp_path, "strange.jsonl", "\n".join(rows)) as collection:
+        assert [item.key for item in collection.items] == ["a", "\udc80", "z"]
+        assert collection.tagging.words_of(1) == ["\ufffdx", "5"]
+        assert "lone" in collection.items.texts()[1]
+        assert [reason for _, reason in problems(collection)] == ["bad row", "bad row"]
+
+
+def test_reading_a_table_again_brings_the_collection_up_to_date(pictures):
+    with create(pictures, "t.csv", "id,file,tags\n1,a.jpg,x\n2,b.png,y\n3,sub/c.jpg,z\n") as collection:
+        collection.decide([(1, "mine")], True)
+        collection.items.put_texts({1: "seen"})
+        (pictures / "t.csv").write_text("id,file,tags\n3,sub/c.jpg,z\n1,a.jpg,other\n4,b.png,\n")
+        report = collection.read(pictures / "t.csv")
+        assert (report.n_new, report.n_gone, report.n_same, report.n_changed) == (1, 1, 2, 0)
+        assert [(item.id, item.key) for item in collection.items] == [(1, "1"), (3, "3"), (4, "4")]
+        assert sorted(collection.tagging.words_of(1)) == ["mine", "other"]
+        (pictures / "a.jpg").write_bytes(m.jpeg(size=(20, 20)))
+        assert collection.read(pictures / "t.csv").n_changed == 1
+    assert check.problems(pictures / "t.csv.manyview") == []
+
+
+cells = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.binary(max_size=400), st.sampled_from([".csv", ".tsv", ".jsonl"]))
+def test_any_bytes_are_a_table_or_a_sentence(tmp_path_factory, content, ending):
+    path = tmp_path_factory.getbasetemp() / f"fuzz{ending}"
+    path.write_bytes(content)
+    try:
+        _, rows = table_rows(str(path))
+        list(rows)
+    except errors.StoreError as error:
+        assert str(path) in str(error)
