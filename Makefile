@@ -9,7 +9,7 @@ UV := $(shell command -v uv 2>/dev/null)
 .PHONY: help demo test test-slow check lint bench quality lock clean
 
 help:
-	@echo "make demo       cluster the handwritten numerals and draw every cluster"
+	@echo "make demo       1,849 tagged pictures, from files to named clusters and a report"
 	@echo "make test       the tests (under five minutes)"
 	@echo "make test-slow  the tests that take longer"
 	@echo "make check      formatting, lint, types and tests"
@@ -36,10 +36,10 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 	@touch $@
 
 demo: $(VENV)/.run
-	$(BIN)/python examples/numerals.py
+	$(BIN)/manyview demo manyview-demo
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m "not slow"
+	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist loadfile
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow

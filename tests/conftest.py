@@ -1,10 +1,37 @@
-"""Seeds for tests that draw numbers: one by default, as many as MANYVIEW_SEEDS says for a wider search."""
+"""Seeds for tests that draw numbers, and a browser for those that look at pages."""
 
 import os
+import shutil
 
 import pytest
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """One seed by default, as many as MANYVIEW_SEEDS says for a wider search."""
     if "seed" in metafunc.fixturenames:
         metafunc.parametrize("seed", range(int(os.environ.get("MANYVIEW_SEEDS", "1"))))
+
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Headless Chromium. Where there is none the test is skipped, unless MANYVIEW_BROWSER=required."""
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        chromium = None
+    if chromium is None:
+        missing = "this test needs a browser: install playwright and Debian's chromium"
+        if os.environ.get("MANYVIEW_BROWSER") == "required":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=chromium, args=FLAGS.split())
+        yield opened
+        opened.close()

@@ -84,3 +84,16 @@ def test_the_repository_names_no_registry_and_no_machine():
     for path in [*ROOT.glob("*.md"), *ROOT.glob("*.toml"), *(ROOT / "requirements").iterdir(), ROOT / "Makefile"]:
         text = path.read_text(encoding="utf-8")
         assert not [word for word in words if word in text], path.name
+
+
+def test_every_command_and_option_is_described():
+    from typer.main import get_command
+
+    from manyview.cli.main import app
+
+    page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+    for name, command in get_command(app).commands.items():
+        start = page.index(f"## `manyview {name}")
+        section = page[start : page.find("\n## ", start + 1)]
+        options = [option for part in command.params for option in part.opts if option.startswith("-")]
+        assert [option for option in options if f"`{option}`" not in section] == [], name

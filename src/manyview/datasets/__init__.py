@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import os
+import zipfile
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -11,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..data.views import Views
 
-__all__ = ["Dataset", "load_handwritten"]
+__all__ = ["Dataset", "load_handwritten", "unpack_emoji"]
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,22 @@ def load_handwritten(*, return_X_y: bool = False) -> Any:
         return views, y
     notice = (folder / "NOTICE.md").read_text(encoding="utf-8")
     return Dataset(views, y, tuple(str(digit) for digit in range(10)), notice)
+
+
+def unpack_emoji(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
+    """Write the emoji pictures and their table into a folder; the rows of the table.
+
+    1,849 small pictures with tags written by people (Noto Color Emoji, Unicode CLDR; ``NOTICE.md`` comes along). The
+    table ``items.csv`` has the columns file (below ``images``), name, tags, tags_de, group and subgroup; the last two
+    are for judging clusters. Files that are there already are left alone.
+    """
+    source, target = files(__package__) / "emoji", Path(folder)
+    (target / "images").mkdir(parents=True, exist_ok=True)
+    with (source / "emoji.zip").open("rb") as file, zipfile.ZipFile(file) as packed:
+        for entry in packed.infolist():
+            path = target / entry.filename
+            if not path.exists() or path.stat().st_size != entry.file_size:
+                path.write_bytes(packed.read(entry))
+    (target / "NOTICE.md").write_text((source / "NOTICE.md").read_text(encoding="utf-8"), encoding="utf-8")
+    with (target / "items.csv").open(encoding="utf-8", newline="") as table:
+        return list(csv.DictReader(table))

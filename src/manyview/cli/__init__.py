@@ -1,0 +1,1 @@
+"""The command line. ``main.py`` lists the commands; each one is a file of its own."""

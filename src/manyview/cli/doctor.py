@@ -1,0 +1,99 @@
+"""``manyview doctor``: versions, optional parts, and whether a collection is whole."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._version import __version__
+from .talk import FAILED, print_bad, print_json, print_table, safe, say, spoken
+
+_PARTS = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "pillow",
+    "defusedxml",
+    "onnxruntime",
+    "scikit-image",
+    "PyWavelets",
+    "typer",
+    "rich",
+)
+_EXTRAS = {
+    "tables": ("pyarrow", "Parquet files"),
+    "heic": ("pillow-heif", "HEIC pictures"),
+    "video": ("av", "videos"),
+    "pdf": ("pypdf", "PDF documents"),
+    "opencv": ("opencv-python-headless", "interest points"),
+}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _codecs() -> dict[str, str]:
+    from PIL import features
+
+    found = {
+        name: features.version(name)
+        for name in ("jpg", "libjpeg_turbo", "zlib", "libtiff", "webp", "avif", "freetype2")
+    }
+    return {name: str(version) for name, version in found.items() if version}
+
+
+@spoken
+def doctor(
+    collection: Annotated[Path | None, typer.Argument(help="NAME.manyview to look over.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say which versions and optional parts are here and how to get the rest; look a collection over."""
+    found: dict[str, Any] = {
+        "manyview": __version__,
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "parts": {name: _version(name) for name in _PARTS},
+        "codecs": _codecs(),
+        "extras": {extra: _version(package) for extra, (package, _) in _EXTRAS.items()},
+    }
+    bad: list[Any] = []
+    if collection is not None:
+        from ..collection.check import problems
+        from ..collection.collection import Collection
+
+        found["problems"] = problems(collection)
+        with Collection.open(collection) as opened:
+            bad = [problem for problem in opened.items.problems() if problem.is_bad]
+            found["collection"] = repr(opened)
+        found["bad"] = [problem._asdict() for problem in bad]
+    missing = [name for name, version in found["parts"].items() if version is None]
+    if as_json:
+        print_json(found)
+    else:
+        say(f"manyview {__version__}, Python {found['python']}, {found['system']}")
+        print_table(("part", "version"), [(n, v or "MISSING") for n, v in found["parts"].items()])
+        say("  decoders: " + ", ".join(f"{name} {version}" for name, version in found["codecs"].items()))
+        say()
+        rows = [
+            (extra, _EXTRAS[extra][1], version or f'no; pip install "manyview[{extra}]"')
+            for extra, version in found["extras"].items()
+        ]
+        print_table(("extra", "for", "here"), rows)
+        if collection is not None:
+            say(f"\n{safe(found['collection'])}")
+            for line in found["problems"]:
+                say(f"  {safe(line)}")
+            say("  whole" if not found["problems"] else f"  {len(found['problems'])} problems")
+    print_bad(bad, limit=sys.maxsize)
+    if missing or found.get("problems"):
+        raise typer.Exit(FAILED)

@@ -1,0 +1,76 @@
+"""``manyview features``: compute views of a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import SOME_BAD, print_bad, print_json, print_table, progress, safe, say, spoken
+
+
+@spoken
+def features(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    view: Annotated[
+        list[str] | None, typer.Option(help="A view to compute; repeat for more. The default ones.")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="An ONNX file for the view 'embedding'.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Compute them anew.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="Only say which views there are and could be.")] = False,
+    jobs: Annotated[int | None, typer.Option(help="Threads and child processes; all cores when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Compute views of the items: what pictures look like, what texts say.
+
+    What is there already is kept; a view that was stopped goes on.
+    """
+    from ..collection.collection import Collection
+    from ..features.base import extractor_names
+    from ..workflow.compute import compute_views, default_views
+
+    if list_all:
+        with Collection.open(collection) as found:
+            there = {name: found.segments.info(name) for name in found.view_names}
+            wanted = default_views(found)
+        names = [*there, *(name for name in extractor_names() if name not in there and name != "tags")]
+        state = {name: "there" if name in there else "default" if name in wanted else "possible" for name in names}
+        if as_json:
+            print_json({"views": state})
+        else:
+            print_table(
+                ("view", "state", ">columns"),
+                [(name, state[name], there[name].n_columns if name in there else "") for name in names],
+            )
+        return
+    with progress() as bar, Collection.open(collection, write=True) as found:
+        done = compute_views(found, view or None, model=model, again=again, n_jobs=jobs, progress=bar)
+        views = [(name, found.segments.info(name)) for name in found.view_names]
+        n_items = len(found.items)
+    if as_json:
+        print_json(
+            {
+                "views": {name: {"version": info.version, "columns": info.n_columns} for name, info in views},
+                "new_rows": done.rows,
+                "duplicates": done.n_duplicates,
+                "notes": done.notes,
+                "seconds": round(done.seconds, 1),
+                "bad": [problem._asdict() for problem in done.bad],
+            }
+        )
+    else:
+        say(f"{safe(collection)}: {n_items} items, {done.seconds:.0f} s")
+        rows = [(name, info.n_columns, done.rows.get(name, 0), _short(info.version)) for name, info in views]
+        print_table(("view", ">columns", ">new rows", "version"), rows)
+        if done.n_duplicates:
+            say(f"  {done.n_duplicates} pictures repeat others; they will be clustered with those")
+        for note in done.notes:
+            say(f"  {safe(note)}")
+    print_bad(done.bad)
+    if done.bad:
+        raise typer.Exit(SOME_BAD)
+
+
+def _short(version: str) -> str:
+    return version if len(version) <= 24 else f"{version[:24]}..."

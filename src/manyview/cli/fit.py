@@ -1,0 +1,76 @@
+"""``manyview fit``: cluster a collection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .show import print_clusters
+from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
+
+
+@spoken
+def fit(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    method: Annotated[
+        str, typer.Option("-m", "--method", help="consensus, rmkmc, ghf-art, aplsa, hml-rf or cca.")
+    ] = "consensus",
+    n_clusters: Annotated[
+        int | None, typer.Option("-k", "--clusters", min=1, help="How many clusters; chosen when not given.")
+    ] = None,
+    view: Annotated[
+        list[str] | None, typer.Option(help="A view to use; repeat for more. All of them, and tags.")
+    ] = None,
+    annotations: Annotated[
+        Path | None, typer.Option(help="For aplsa: OTHER.manyview, whose tags help. It is only read.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same clusters.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Group the items, name the groups, and keep the result as a run.
+
+    Views that are computed by default and missing are computed first.
+    """
+    from ..collection.collection import Collection
+    from ..workflow.fit import fit_collection
+
+    with progress() as bar, Collection.open(collection, write=True) as found:
+        fitted = fit_collection(
+            found,
+            method,
+            n_clusters,
+            views=view or None,
+            annotations=annotations,
+            seed=seed,
+            n_jobs=jobs,
+            progress=bar,
+        )
+        clusters = found.runs.clusters(fitted.run.id)
+    if as_json:
+        print_json(
+            {
+                "run": fitted.run.id,
+                "method": method,
+                "n_clusters": len(clusters),
+                "said": fitted.said,
+                "seconds": round(fitted.run.seconds, 1),
+                "clusters": [
+                    {"cluster": one.id, "label": one.label, "name": one.name, "size": one.size} for one in clusters
+                ],
+                "bad": [problem._asdict() for problem in fitted.computed.bad],
+            }
+        )
+    else:
+        n_found = f"{len(clusters)} cluster{'' if len(clusters) == 1 else 's'}"
+        say(f"{safe(collection)}, run {fitted.run.id}: {method}, {n_found}, {fitted.run.seconds:.0f} s")
+        for line in fitted.said:
+            say(f"  {safe(line)}")
+        say()
+        print_clusters(clusters)
+        say(f"\nNext: manyview report {safe(collection)}, or manyview show {safe(collection)} --items")
+    print_bad(fitted.computed.bad)
+    if fitted.computed.bad:
+        raise typer.Exit(SOME_BAD)

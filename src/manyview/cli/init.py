@@ -1,0 +1,65 @@
+"""``manyview init``: make a collection from a folder, a table or feature files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
+
+OUTPUT = typer.Option("-o", "--output", help="The collection to make; NAME.manyview beside the source when not given.")
+
+
+@spoken
+def init(
+    source: Annotated[Path, typer.Argument(help="A folder, a table (.csv .tsv .jsonl .parquet), or .npz .npy .mat.")],
+    output: Annotated[Path | None, OUTPUT] = None,
+    id: Annotated[str | None, typer.Option(help="Table: the column that names an item.")] = None,
+    image: Annotated[str | None, typer.Option(help="Table: the column with the path of a picture or clip.")] = None,
+    text: Annotated[str | None, typer.Option(help="Table: the column with text.")] = None,
+    tags: Annotated[str | None, typer.Option(help="Table: the column with tags.")] = None,
+    tag_sep: Annotated[str | None, typer.Option(help="Table: what stands between two tags.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Table: the folder that paths of pictures start from.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Make a collection from a folder, a table or feature files.
+
+    Nothing in the source is changed, and nothing is computed yet. Done again with the same source, it notices what is
+    new, changed or gone.
+    """
+    from ..workflow.inventory import take_inventory
+    from ..workflow.start import start_collection
+
+    path = output or _beside(source.resolve())
+    options = {"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root}
+    with progress() as bar:
+        told = None if bar is None else lambda done, total, name: bar("reading", done, total)
+        with start_collection(path, source, progress=told, **_given(options)) as collection:
+            report = collection.last_report
+            found = take_inventory(collection)
+    bad = [] if report is None else report.bad
+    if as_json:
+        print_json({"collection": str(path), **found.to_dict(), "bad": [problem._asdict() for problem in bad]})
+    else:
+        say(f"{safe(path)}: {found.n_items} items")
+        if report is not None and (report.n_same or report.n_changed or report.n_gone):
+            parts = ((report.n_new, "new"), (report.n_changed, "changed"), (report.n_gone, "gone"))
+            say("  since the last time: " + (", ".join(f"{n} {what}" for n, what in parts if n) or "nothing new"))
+        for line in found.sentences():
+            say(f"  {safe(line)}")
+        if found.n_items:
+            say(f"\nNext: manyview fit {safe(path)}")
+    print_bad(bad)
+    if bad:
+        raise typer.Exit(SOME_BAD)
+
+
+def _beside(source: Path) -> Path:
+    """Where the collection of a source goes: a dot in the name of a folder is no ending."""
+    return source.with_name(f"{source.name if source.is_dir() else source.stem}.manyview")
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

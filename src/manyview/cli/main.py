@@ -1,0 +1,57 @@
+"""``manyview``: from a folder or a table to named clusters."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .._version import __version__
+from . import bench, demo, doctor, features, fit, init, report, show
+from .talk import settings
+
+app = typer.Typer(
+    name="manyview",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Group pictures, clips and documents described in several ways at once, and say why.",
+    epilog="Start with `manyview demo`, or with your own: `manyview init FOLDER`. "
+    "Exit codes: 0 fine, 1 failed, 2 used wrongly, 3 finished but some files were bad, 130 interrupted.",
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"manyview {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    settings.debug = debug
+
+
+for _command in (
+    demo.demo,
+    init.init,
+    features.features,
+    fit.fit,
+    show.show,
+    report.report,
+    bench.bench,
+    doctor.doctor,
+):
+    app.command()(_command)
+
+
+def main() -> None:
+    """What the installed command calls."""
+    app()

@@ -1,0 +1,30 @@
+"""``manyview report``: a run as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import print_json, safe, say, spoken
+
+
+@spoken
+def report(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="NAME.html when not given.")] = None,
+    run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Write a run as one HTML file that needs no server and no network."""
+    from ..collection.collection import Collection
+    from ..report.run import publish_run
+
+    path = output or collection.with_suffix(".html")
+    with Collection.open(collection) as found:
+        publish_run(found, path, run)
+    if as_json:
+        print_json({"report": str(path), "bytes": path.stat().st_size})
+    else:
+        say(f"wrote {safe(path)} ({path.stat().st_size / 1e6:.1f} MB)")

@@ -1,0 +1,143 @@
+"""``manyview show``: the clusters of a run, or its items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .talk import print_json, print_table, safe, say, spoken
+
+
+@spoken
+def show(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
+    items: Annotated[bool, typer.Option("--items", help="List the items with path and label.")] = False,
+    cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
+    item: Annotated[str | None, typer.Option(help="Why this item is where it is, by its name or number.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show the clusters of a run: names, sizes, tags, cohesion."""
+    from ..collection.collection import Collection
+
+    with Collection.open(collection) as found:
+        which = found.runs.get(run)
+        if item is not None:
+            _show_reason(found, which, item, as_json)
+            return
+        clusters = found.runs.clusters(which.id)
+        if cluster is not None:
+            _show_cluster(found, clusters, cluster, as_json)
+            return
+        table = _items(found, which.id, clusters) if items else []
+    plain = {
+        "run": which.id,
+        "method": which.method,
+        "made_at": which.made_at,
+        "views": which.views,
+        "settings": which.settings,
+        "clusters": [
+            {"cluster": one.id, "label": one.label, "name": one.name, "size": one.size, "profile": one.profile}
+            for one in clusters
+        ],
+    }
+    if as_json:
+        print_json({**plain, "items": table} if items else plain)
+        return
+    say(f"{safe(collection)}, run {which.id}: {which.method}, {which.made_at}")
+    for line in which.figures.get("said", ()):
+        say(f"  {safe(line)}")
+    say()
+    if items:
+        names = {one.id: one.name for one in clusters}
+        rows = [(row["id"], row["path"] or row["key"], row["label"], names.get(row["cluster"], "")) for row in table]
+        print_table((">id", "item", ">label", "cluster"), rows)
+    else:
+        print_clusters(clusters)
+
+
+def _items(collection: Any, run_id: int, clusters: Sequence[Any]) -> list[dict[str, Any]]:
+    ids, labels = collection.runs.labels(run_id)
+    _, identities = collection.runs.assignment(run_id)
+    known = {one.id: one for one in collection.items}
+    return [
+        {
+            "id": number,
+            "key": known[number].key,
+            "path": known[number].path,
+            "label": label,
+            "cluster": None if identity < 0 else identity,
+        }
+        for number, label, identity in zip(ids.tolist(), labels.tolist(), identities.tolist(), strict=True)
+        if number in known
+    ]
+
+
+def print_clusters(clusters: Sequence[Any]) -> None:
+    """A line per cluster."""
+    rows = []
+    for one in clusters:
+        over = one.profile.get("over", [])
+        tags = ", ".join(f"{share['tag']} {share['count']}" for share in over[:4])
+        cohesion = one.profile.get("cohesion")
+        rows.append((one.id, one.name or "", one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
+    print_table((">cluster", "name", ">size", ">cohesion", "tags, and on how many"), rows)
+
+
+def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json: bool) -> None:
+    from ..errors import ParameterError
+
+    one = next((one for one in clusters if one.id == number), None)
+    if one is None:
+        raise ParameterError(
+            f"there is no cluster {number} in this run; there are {', '.join(str(c.id) for c in clusters)}."
+        )
+    if as_json:
+        print_json({"cluster": one.id, "label": one.label, "name": one.name, "size": one.size, "profile": one.profile})
+        return
+    say(
+        f"cluster {one.id}: {safe(one.name or '')}, {one.size} items, {one.profile.get('n_tagged', 0)} of them tagged\n"
+    )
+    for key, title in (("over", "more often than elsewhere"), ("under", "less often than elsewhere")):
+        if one.profile.get(key):
+            say(f"  tags {title}:")
+            rows = [(t["tag"], t["count"], f"{t['expected']:.1f}", f"{t['lift']:.1f}") for t in one.profile[key]]
+            print_table(("tag", ">on", ">expected", ">lift"), rows)
+            say()
+    if one.profile.get("views"):
+        shares = [
+            (v["view"], "" if v["cohesion"] is None else f"{v['cohesion']:.2f}", f"{v['contribution']:.0%}")
+            for v in one.profile["views"]
+        ]
+        print_table(("view", ">cohesion", ">sets it apart"), shares)
+        say()
+    for key, title in (("exemplars", "typical"), ("borderline", "borderline")):
+        numbers = [e["item"] if isinstance(e, dict) else e for e in one.profile.get(key, [])]
+        if numbers:
+            say(f"  {title}: " + ", ".join(safe(collection.items.get(n).key) for n in numbers[:8]))
+
+
+def _find(collection: Any, name: str) -> Any:
+    """The item its owner calls so; else the one of that number."""
+    from ..errors import ParameterError
+
+    try:
+        return collection.items.find(name)
+    except ParameterError:
+        if not (name.isascii() and name.isdigit()):
+            raise
+    return collection.items.get(int(name))
+
+
+def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
+    from ..workflow.explain import explain_in_run
+
+    item = _find(collection, name)
+    reason = explain_in_run(collection, run, item.id)
+    if as_json:
+        print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason)})
+    else:
+        say(safe(str(reason)))

@@ -1,0 +1,146 @@
+"""How the command line talks: sentences and tables on stdout, progress on stderr, errors without a traceback."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import typer
+
+from ..errors import ManyviewError, ParameterError
+
+__all__ = [
+    "FAILED",
+    "SOME_BAD",
+    "print_bad",
+    "print_json",
+    "print_table",
+    "progress",
+    "safe",
+    "say",
+    "settings",
+    "spoken",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+FAILED, USED_WRONGLY, SOME_BAD, INTERRUPTED = 1, 2, 3, 130
+
+
+class _Settings:
+    debug = False
+
+
+settings = _Settings()
+"""What was asked for before the name of the command."""
+
+
+def spoken(command: Command) -> Command:
+    """Turn errors into one sentence and an exit code."""
+
+    @functools.wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> None:
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _note  # type: ignore[assignment]
+                command(*args, **kwargs)
+        except typer.Exit:
+            raise
+        except KeyboardInterrupt:
+            typer.echo("\nStopped. What was done so far is kept; the same command goes on from there.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # the reader of a pipe has seen enough
+            sys.stderr.close()
+            raise typer.Exit(0) from None
+        except Exception as error:
+            if settings.debug:
+                raise
+            known = isinstance(error, (ManyviewError, OSError))
+            sentence = str(error) if known else f"something went wrong inside manyview: {type(error).__name__}: {error}"
+            typer.echo(f"error: {safe(sentence, lines=True)}", err=True)
+            if not known:
+                typer.echo("Run it again as `manyview --debug ...` to see where.", err=True)
+            raise typer.Exit(USED_WRONGLY if isinstance(error, ParameterError) else FAILED) from None
+
+    return guarded  # type: ignore[return-value]
+
+
+def _note(message: Any, *_: Any) -> None:
+    """A warning as a sentence, without the line of code it comes from."""
+    typer.echo(f"note: {safe(message, lines=True)}", err=True)
+
+
+def safe(text: Any, *, lines: bool = False) -> str:
+    """A stranger's text for the terminal: control characters and half characters are shown, not obeyed."""
+    kept = "\n" if lines else ""
+    return "".join(
+        char if char.isprintable() or char in kept else char.encode("unicode_escape").decode("ascii")
+        for char in str(text)
+    )
+
+
+def say(text: str = "") -> None:
+    typer.echo(text)
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode("utf-8"))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Columns side by side; numbers to the right. A header that starts with ">" is a column of numbers."""
+    right = [name.startswith(">") for name in header]
+    names = [name.removeprefix(">") for name in header]
+    cells = [[safe(cell) for cell in row] for row in rows]
+    widths = [max([_width(name), *(_width(row[c]) for row in cells)]) for c, name in enumerate(names)]
+    for row in (names, *cells):
+        parts = [_padded(cell, widths[c], right[c]) for c, cell in enumerate(row)]
+        typer.echo("  " + "  ".join(parts).rstrip())
+
+
+def _width(text: str) -> int:
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    room = " " * (width - _width(text))
+    return room + text if right else text + room
+
+
+def print_bad(bad: Sequence[Any], limit: int = 20) -> None:
+    """The files that could not be used, on stderr, each with its reason."""
+    if not bad:
+        return
+    typer.echo(f"{len(bad)} {'file' if len(bad) == 1 else 'files'} could not be used:", err=True)
+    for problem in bad[:limit]:
+        typer.echo(f"  {safe(problem.path)}: {safe(problem.sentence)}", err=True)
+    if len(bad) > limit:
+        typer.echo(f"  ... and {len(bad) - limit} more; `manyview doctor NAME.manyview` lists all of them", err=True)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar on stderr with the time that is left, where that is a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}")
+    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield report

@@ -1,0 +1,1 @@
+"""A clustering as one static page: no script, no outside request."""

@@ -1,0 +1,36 @@
+"""A run of a collection as a page."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ..collection.collection import Collection
+from ..workflow.explain import profiles_of_run
+from .page import ClusterReport
+
+__all__ = ["publish_run", "report_of_run"]
+
+
+def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterReport:
+    """The report of a run, the newest when none is named; shows itself in a notebook."""
+    run = collection.runs.get(run_id)
+    items = list(collection.items)
+    return ClusterReport(
+        profiles_of_run(collection, run),
+        title=collection.path.stem,
+        thumbnails=lambda row: collection.thumbs.get(items[row].id),
+        captions=[text or "" for text in collection.items.texts()],
+        settings={
+            "run": run.id,
+            "method": run.method,
+            "views": ", ".join(run.views),
+            "seed": run.settings.get("seed"),
+            "made": run.made_at,
+        },
+    )
+
+
+def publish_run(collection: Collection, path: str | os.PathLike[str], run_id: int | None = None) -> Path:
+    """Write the report of a run to a file."""
+    return report_of_run(collection, run_id).save(path)

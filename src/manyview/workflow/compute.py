@@ -1,0 +1,365 @@
+"""Compute the views of a collection: every file is opened once, and every extractor looks at it then.
+
+Work goes on in batches. A batch's rows, thumbnails and fingerprints are on disk, together, before the next one is
+opened, so that stopping costs one batch and the same call again does the rest.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..collection.collection import Collection
+from ..collection.items import Fingerprint, Item, Problem
+from ..errors import ParameterError, StoreError
+from ..features.base import Extractor, extractor, extractor_names, register_extractor
+from ..features.decode import BadFile, Clip, DecodePool, Picture
+
+__all__ = [
+    "Computed",
+    "Progress",
+    "came_with_source",
+    "compute_views",
+    "default_views",
+    "each_row",
+    "fold_duplicates",
+    "learned_extractor",
+]
+
+Progress = Callable[[str, int, int], None]
+"""Called as work goes on: what is being done, how much is done, and of how much."""
+
+_BATCH = 128
+_SAMPLE = 1000
+"""Pictures an extractor may learn from (a code book)."""
+_PASSING = ("missing", "unreadable", "missing extra")
+"""Reasons that are no fault of the file: a disk that was away, a part that is installed since."""
+
+
+def _visual_words() -> Extractor:
+    from ..features.transformed import Transformed
+    from ..methods.coding import BagOfWords
+
+    return Transformed("visual_words", BagOfWords(random_state=0))
+
+
+def _llc() -> Extractor:
+    from ..features.transformed import Transformed
+    from ..methods.locality_coding import LocalityCoding
+
+    return Transformed("llc", LocalityCoding(random_state=0))
+
+
+register_extractor("visual_words", _visual_words)
+register_extractor("llc", _llc)
+
+
+@dataclass
+class Computed:
+    """What ``compute_views`` did."""
+
+    rows: dict[str, int] = field(default_factory=dict)
+    """View -> rows that were new."""
+    bad: list[Problem] = field(default_factory=list)
+    """Files that could not be used, with the reason."""
+    notes: list[str] = field(default_factory=list)
+    n_duplicates: int = 0
+    seconds: float = 0.0
+
+
+def default_views(collection: Collection) -> tuple[str, ...]:
+    """The views to compute when nobody says which: a pretrained one for pictures, words for texts, motion for clips."""
+    kinds = {item.kind for item in collection.items}
+    names = ["embedding"] if kinds & {"picture", "video"} else []
+    names += ["motion"] if "video" in kinds else []
+    if "document" in kinds or any(collection.items.texts()):
+        names.append("words")
+    return tuple(names)
+
+
+def compute_views(
+    collection: Collection,
+    names: Iterable[str] | None = None,
+    *,
+    model: str | None = None,
+    again: bool = False,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Computed:
+    """Compute views of a collection that is open for writing; rows that are there already are kept.
+
+    names : names of extractors (``features.base.extractor_names``); None takes ``default_views``
+    model : an ONNX file in place of the one that ships, for the view "embedding"; later calls remember it
+    again : compute the views anew, and forget a model that was named before
+
+    Views that came with the source are never replaced. Files that were refused because they were away, or for want of
+    an optional part, get another chance.
+    """
+    started = time.perf_counter()
+    done = Computed()
+    chosen = default_views(collection) if names is None else tuple(dict.fromkeys(names))
+    if model is not None and "embedding" not in chosen:
+        raise ParameterError("a model file was named, but the view 'embedding' that uses it is not among those wanted.")
+    made = [one for name in chosen if (one := _make(collection, name, model, again, done)) is not None]
+    looking = [one for one in made if one.reads in ("picture", "motion")]
+    if again:
+        _forget(collection, made)
+    collection.items.retry(_PASSING)
+    if looking or collection.thumbs.missing():
+        _look(collection, looking, done, n_jobs, progress)
+        done.n_duplicates = fold_duplicates(collection)
+    for one in made:
+        if one.reads == "text":
+            _read_texts(collection, one, done, n_jobs, progress)
+    for one in made:
+        if one.name in collection.view_names:
+            collection.merge_view(one.name)
+        elif not any(f"no view {one.name!r}" in note for note in done.notes):
+            what = {"text": "texts", "motion": "clips"}.get(one.reads, "pictures that can be opened")
+            done.notes.append(f"no view {one.name!r}: it is made of {what}, and there are none.")
+    done.seconds = time.perf_counter() - started
+    return done
+
+
+def _forget(collection: Collection, made: Sequence[Extractor]) -> None:
+    """Take views away that can be computed anew: nothing goes where a model or the pictures are not there."""
+    if any(one.version and one.reads != "text" for one in made):
+        _check_roots(collection, list(collection.items))
+    for one in made:
+        if one.name in collection.view_names:
+            collection.remove_view(one.name)
+
+
+def came_with_source(collection: Collection, name: str) -> bool:
+    """Is this a view that somebody else computed?"""
+    return name in collection.view_names and collection.segments.info(name).version in ("file", "table")
+
+
+def _make(collection: Collection, name: str, model: str | None, again: bool, done: Computed) -> Extractor | None:
+    """The extractor of a view, or None with a note where what is there has to stay."""
+    if name == "tags":
+        raise ParameterError("tags need no computing: a fit takes them as they are at that moment.")
+    if came_with_source(collection, name):
+        done.notes.append(f"view {name!r} came with the source and is kept as it is.")
+        return None
+    if name not in extractor_names():
+        known = ", ".join(one for one in extractor_names() if one != "tags")
+        raise ParameterError(f"there is no view {name!r} to compute; there are {known}.")
+    if name != "embedding":
+        return extractor(name)
+    if model is None and not again and name in collection.view_names:
+        model = collection.segments.info(name).settings.get("model")
+        if model is not None and not os.path.isfile(model):
+            done.notes.append(
+                f"view {name!r} is kept as it is: its model {model} is not there any more. Name it again with --model, "
+                "or compute the view anew with --again."
+            )
+            return None
+    return extractor(name) if model is None else extractor(name, model=os.path.abspath(model))
+
+
+# --- pictures and clips ---
+
+
+def _look(
+    collection: Collection, made: Sequence[Extractor], done: Computed, n_jobs: int | None, progress: Progress | None
+) -> None:
+    """Open every picture and clip that some view, or its thumbnail, still lacks."""
+    items = {item.id: item for item in collection.items if item.kind in ("picture", "video") and item.path}
+    missing = {one.name: set(collection.missing_rows(one.name, one.version).tolist()) & items.keys() for one in made}
+    unseen = set(collection.thumbs.missing()) & items.keys()
+    wanted = sorted(unseen.union(*missing.values()))
+    if not wanted:
+        return
+    _check_roots(collection, [items[number] for number in wanted])
+    with DecodePool(n_jobs) as pool:
+        made = [
+            one
+            for one in made
+            if not (one.learns and missing[one.name])
+            or _learn(collection, one, list(items.values()), pool, n_jobs, progress)
+        ]
+        for start in range(0, len(wanted), _BATCH):
+            batch = [items[number] for number in wanted[start : start + _BATCH]]
+            if progress is not None:
+                progress("looking at files", start, len(wanted))
+            found, refused = _opened(collection, batch, pool)
+            _keep(collection, made, missing, found, refused, done, n_jobs)
+            collection.journal.progress()
+    if progress is not None:
+        progress("looking at files", len(wanted), len(wanted))
+
+
+def _check_roots(collection: Collection, items: Sequence[Item]) -> None:
+    """A disk that is not connected must not look like a thousand files that are gone."""
+    for source in collection.items.sources():
+        root = str(source["root"])
+        if not os.path.isdir(root) and any(str(item.path).startswith(root.rstrip(os.sep) + os.sep) for item in items):
+            raise StoreError(f"{root} is not there. If it is on another disk, connect that first.")
+
+
+def _opened(
+    collection: Collection, batch: Sequence[Item], pool: DecodePool
+) -> tuple[dict[int, Picture | Clip], list[tuple[Item, BadFile]]]:
+    """What the files of a batch hold, and those that cannot be used."""
+    by_path = {str(item.path): item for item in batch}
+    stamps = {path: _stamp(collection, item) for path, item in by_path.items()}
+    journal = collection.journal
+    given_up = [path for path in by_path if journal.given_up(path, stamps[path])]
+    refused = [(by_path[path], BadFile("crash", "the program died over it three times.")) for path in given_up]
+    found: dict[int, Picture | Clip] = {}
+    paths = [path for path in by_path if path not in given_up]
+    for path, outcome in pool.decode(paths, journal=lambda path: journal.opening(path, stamps[path])):
+        journal.done(path, stamps[path])
+        if isinstance(outcome, BadFile):
+            refused.append((by_path[path], outcome))
+        else:
+            found[by_path[path].id] = outcome
+    return found, refused
+
+
+def _stamp(collection: Collection, item: Item) -> str:
+    """Size and time of a file: one that changed is another file to the journal."""
+    facts = collection.items.facts(item.id)
+    return "" if facts is None else f"{facts.size} {facts.mtime_ns}"
+
+
+def _keep(
+    collection: Collection,
+    made: Sequence[Extractor],
+    missing: dict[str, set[int]],
+    found: dict[int, Picture | Clip],
+    refused: Sequence[tuple[Item, BadFile]],
+    done: Computed,
+    n_jobs: int | None,
+) -> None:
+    """The rows of a batch in every view, its thumbnails and fingerprints, and what was refused: all of it, or none."""
+    rows = {}
+    for one in made:
+        ids = [number for number in found if number in missing[one.name]]
+        if ids:
+            rows[one.name] = ids, each_row(one, [found[number] for number in ids], n_jobs)
+    with collection.transaction():
+        for item, bad in refused:
+            collection.items.refuse(item.id, bad.reason, bad.sentence)
+        for one in made:
+            if one.name in rows:
+                ids, matrix = rows[one.name]
+                _add(collection, one, matrix, np.array(ids, dtype=np.int64), done)
+        collection.thumbs.add({number: one.thumbnail for number, one in found.items()})
+        collection.items.describe(
+            (Fingerprint(number, one.hash, one.signature), one.width, one.height) for number, one in found.items()
+        )
+    done.bad += [Problem(item.key, bad.reason, bad.sentence, stage="decode") for item, bad in refused]
+
+
+def each_row(one: Extractor, found: Sequence[Picture | Clip], n_jobs: int | None) -> Any:
+    """One row per picture, the mean of its frames for a clip; for motion, NaN where nothing can move."""
+    if one.reads == "motion":
+        still = np.empty((0, 2, 64, 64), dtype=np.uint8)
+        return one.extract([part.pairs if isinstance(part, Clip) else still for part in found], n_jobs=n_jobs)
+    pictures = [frame for part in found for frame in (part.frames if isinstance(part, Clip) else (part.pixels,))]
+    rows = one.extract(pictures, n_jobs=n_jobs)
+    counts = np.array([len(part.frames) if isinstance(part, Clip) else 1 for part in found])
+    if (counts == 1).all():
+        return rows
+    from scipy.sparse import csr_matrix
+
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    mean = csr_matrix((np.repeat(1.0 / counts, counts), np.arange(ends[-1]), ends))
+    return (mean @ rows).astype(rows.dtype)
+
+
+def _learn(
+    collection: Collection,
+    one: Extractor,
+    items: Sequence[Item],
+    pool: DecodePool,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> bool:
+    """Take back what was learned, or learn from pictures spread evenly over the collection; False: there are none."""
+    if _restored(collection, one):
+        return True
+    chosen = [items[place] for place in np.unique(np.linspace(0, len(items) - 1, min(_SAMPLE, len(items))).astype(int))]
+    if progress is not None:
+        progress(f"learning {one.name}", 0, len(chosen))
+    opened = (outcome for _, outcome in pool.decode([str(item.path) for item in chosen]))
+    pictures = (
+        part.frames[0] if isinstance(part, Clip) else part.pixels for part in opened if not isinstance(part, BadFile)
+    )
+    first = next(pictures, None)
+    if first is not None:
+        one.learn(itertools.chain([first], pictures), n_jobs=n_jobs)
+    return first is not None
+
+
+def learned_extractor(collection: Collection, name: str) -> Extractor:
+    """The extractor of a computed view, with what it learned there: it codes others' items in the same way."""
+    one = extractor(name)
+    if not _restored(collection, one):
+        raise StoreError(f"{collection.path}: what the view {name!r} learned was not kept. Compute it anew.")
+    return one
+
+
+def _restored(collection: Collection, one: Extractor) -> bool:
+    if one.name not in collection.view_names or collection.segments.info(one.name).version != one.version:
+        return False
+    state = collection.segments.state(one.name)
+    if state:
+        one.restore(state)
+    return bool(state)
+
+
+def _add(collection: Collection, one: Extractor, matrix: Any, ids: NDArray[np.int64], done: Computed) -> None:
+    """Rows, and with the first of them what the extractor learned."""
+    fresh = one.name not in collection.view_names or collection.segments.info(one.name).version != one.version
+    model = getattr(one, "model", None)
+    settings = None if model is None else {"model": str(model)}
+    with collection.transaction():
+        kept = collection.add_view(one.name, one.version, matrix, ids, columns=one.columns, settings=settings)
+        if fresh and one.learns:
+            collection.segments.put_state(one.name, one.state())
+    done.rows[one.name] = done.rows.get(one.name, 0) + kept
+
+
+def fold_duplicates(collection: Collection) -> int:
+    """Find pictures that repeat others and write it down; how many there are."""
+    from ..features.duplicates import near_duplicates
+
+    known = collection.items.fingerprints()
+    first = near_duplicates([one.hash for one in known], [one.signature for one in known])
+    repeats = {known[n].item_id: known[lead].item_id for n, lead in enumerate(first.tolist()) if lead != n}
+    collection.items.set_duplicates(repeats)
+    return len(repeats)
+
+
+# --- texts ---
+
+
+def _read_texts(
+    collection: Collection, one: Extractor, done: Computed, n_jobs: int | None, progress: Progress | None
+) -> None:
+    ids, texts = collection.items.ids, collection.items.texts()
+    has_text = {number: text for number, text in zip(ids.tolist(), texts, strict=True) if text}
+    wanted = [number for number in collection.missing_rows(one.name, one.version).tolist() if number in has_text]
+    if not wanted:
+        return
+    if progress is not None:
+        progress("reading texts", 0, len(wanted))
+    if not _restored(collection, one):
+        one.learn(list(has_text.values()), n_jobs=n_jobs)
+    if not one.columns:
+        done.notes.append(f"no view {one.name!r}: no word stands in two texts.")
+        return
+    matrix = one.extract([has_text[number] for number in wanted], n_jobs=n_jobs)
+    _add(collection, one, matrix, np.array(wanted, dtype=np.int64), done)
+    if progress is not None:
+        progress("reading texts", len(wanted), len(wanted))
