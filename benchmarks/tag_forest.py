@@ -59,11 +59,11 @@ def cases(quick: bool, large: bool) -> list[Case]:
             repeats=1 if large else 3,
         ),
         Case(
-            "affinity of 1,500 items from 200 trees",
+            "affinity of 1,500 items from 1,000 trees",
             bar,
             (
-                Contender("manyview, leaf mates and rows", "affinity", {"n_trees": 200}, ours=True),
-                Contender("SciPy sparse product of the leaf matrix", "scipy_product", {"n_trees": 200}),
+                Contender("manyview, leaf mates and rows", "affinity", {"n_trees": 1000}, ours=True),
+                Contender("SciPy sparse product of the leaf matrix", "scipy_product", {"n_trees": 1000}),
             ),
             repeats=repeats,
         ),

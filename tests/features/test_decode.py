@@ -313,7 +313,8 @@ class TestPool:
 
     def test_children_die_with_their_parent(self, folder):
         script = (
-            "import os, sys, time\n"
+            "import os, signal, sys, time\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # jobs in the background ignore it
             "from manyview.features import decode\n"
             f"decode._Child.command = (sys.executable, '-P', '-c', {PLANTED!r})\n"
             "pool = decode.DecodePool(1)\n"

@@ -149,7 +149,7 @@ def test_shares_of_an_item_that_lacks_views_sum_to_one():
 
 
 def test_sparse_features_with_many_columns():
-    X = random_sparse(60, 20_000, density=0.002, format="csr", random_state=0)
+    X = random_sparse(60, 4_000, density=0.01, format="csr", random_state=0)
     words = [["a"] if i % 2 else ["b"] for i in range(60)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ViewWarning)

@@ -220,7 +220,6 @@ def grow_tree(
     mixed = np.zeros(capacity, dtype=np.bool_)
     stack = np.zeros((capacity, 3), dtype=np.int64)
     features = np.arange(n_features).astype(np.int32)
-    drawn = np.zeros(n_views, dtype=np.int64)
 
     widest = 0
     for layer in range(layer_ptr.shape[0]):
@@ -253,37 +252,32 @@ def grow_tree(
         if splittable and (layer >= 0 or n_here > max_leaf):
             best = q / n_here * GAIN if layer >= 0 else 0.0
             for view in range(n_views):
-                drawn[view] = 0
-            # First each view's share; then on, one view after the other, for as long as nothing splits the node.
-            for turn in range(2):
-                for view in range(n_views):
-                    first, end = view_start[view], view_start[view + 1]
-                    limit = min(quota[view], end - first) if turn == 0 else end - first
-                    while drawn[view] < limit and (turn == 0 or chosen < 0):
-                        f = draw(features, first + drawn[view], end, state)
-                        drawn[view] += 1
-                        if layer < 0 and chosen >= 0:
-                            continue
-                        if not sort_codes(columns[f], members, codes, order, spare_codes, spare_order, counts):
-                            continue
-                        if layer < 0:
-                            at = middle_cut(n_here, codes, min_leaf)
-                            if at > 0:
-                                chosen, chosen_cut, missing_left = f, codes[at - 1], False
-                            continue
-                        # Once with the items that have no code on the right, and once on the left.
-                        n_absent = 0
-                        while codes[n_here - 1 - n_absent] == missing:
-                            n_absent += 1
-                        for side in range(2 if n_absent > 0 else 1):
-                            if side == 1:
-                                absent_first(n_here, n_absent, codes, order, spare_codes, spare_order)
-                            best, at = best_cut(
-                                n_here, codes, order, local_ptr, local_tag, local_value, mate, left, n_local, q,
-                                inverse, min_leaf, side * (n_absent + 1), best,
-                            )  # fmt: skip
-                            if at > 0:
-                                chosen, chosen_cut, missing_left = f, codes[at - 1], side == 1
+                first, end = view_start[view], view_start[view + 1]
+                # Each view's share of features; a node that is only halved takes the first that can do it.
+                for f_at in range(first, min(first + quota[view], end) if layer >= 0 else end):
+                    if layer < 0 and chosen >= 0:
+                        break
+                    f = draw(features, f_at, end, state)
+                    if not sort_codes(columns[f], members, codes, order, spare_codes, spare_order, counts):
+                        continue
+                    if layer < 0:
+                        at = middle_cut(n_here, codes, min_leaf)
+                        if at > 0:
+                            chosen, chosen_cut = f, codes[at - 1]
+                        continue
+                    # Once with the items that have no code on the right, and once on the left.
+                    n_absent = 0
+                    while codes[n_here - 1 - n_absent] == missing:
+                        n_absent += 1
+                    for side in range(2 if n_absent > 0 else 1):
+                        if side == 1:
+                            absent_first(n_here, n_absent, codes, order, spare_codes, spare_order)
+                        best, at = best_cut(
+                            n_here, codes, order, local_ptr, local_tag, local_value, mate, left, n_local, q,
+                            inverse, min_leaf, side * (n_absent + 1), best,
+                        )  # fmt: skip
+                        if at > 0:
+                            chosen, chosen_cut, missing_left = f, codes[at - 1], side == 1
         if chosen < 0:
             child[node] = n_leaves
             mixed[n_leaves] = layer >= 0

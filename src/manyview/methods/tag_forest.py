@@ -51,8 +51,8 @@ class TagForest(ClusterMixin, MultiviewEstimator):
     min_samples_split : int, default=2
         Nodes of fewer items are leaves; twice ``min_samples_leaf`` is needed in any case.
     max_features : "sqrt", int, float or None, default="sqrt"
-        Features tried per node (nu_try): root of all features, a number, a share, or all. Each view gets an equal part,
-        at most its width and at least one. Where none of them splits a node, more are drawn.
+        Features tried per node (nu_try): root of all features, a number, a share, or all. Each view gets an equal
+        part, at most its width and at least one.
     n_neighbors : int, default=20
         Neighbours kept per item in the graph, and asked for scores (kappa).
     hierarchy : None, TagHierarchy or list of layers, default=None
@@ -198,7 +198,7 @@ class TagForest(ClusterMixin, MultiviewEstimator):
         table = as_tag_table(tags, n_items)
         if table.yes.nnz == 0:
             warnings.warn(
-                "no item carries any tag: items are clustered by their features alone.", ViewWarning, stacklevel=4
+                "no item carries any tag: items are clustered by their features alone.", ViewWarning, stacklevel=3
             )
         return table
 
@@ -247,7 +247,7 @@ class TagForest(ClusterMixin, MultiviewEstimator):
                 "views are too sparse or too unlike the tags for a forest. ConsensusClustering over views and tags "
                 "does not need splits.",
                 ViewWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     def _cluster(self, views: Views, has_any: Any, seed: int) -> None:

@@ -70,7 +70,7 @@ def fit_collection(
     """Cluster a collection that is open for writing, and keep the run.
 
     method : one of ``METHODS``; None takes "consensus"
-    n_clusters : None finds a number by stability
+    n_clusters : None finds a number by the held-out objective
     views : names of views, "tags" among them if the tags are to count; None takes all there are, after computing
         those that are there by default, and the tags where enough items have some
     annotations : another collection with tags, for "aplsa", which counts words of pictures (the view "visual_words",
@@ -275,7 +275,10 @@ def _choose_number(X: Views, seed: int, n_jobs: int | None) -> tuple[int, str]:
         return 1, f"one cluster: {what} too few to find a number by. Ask for more with -k."
     # Hundreds of small k-means: OpenMP threads that wait for each other on a busy machine cost ten times the work.
     with threadpool_limits(limits=1, user_api="openmp"):
-        found = suggest_n_clusters(X, max_items=_MOST_TO_CHOOSE, random_state=seed, n_jobs=n_jobs)
+        # Two large groups are often the most stable answer and seldom the wanted one; the knee is.
+        found = suggest_n_clusters(
+            X, by="held_out", max_items=_MOST_TO_CHOOSE, random_state=seed, n_jobs=n_jobs, n_repeats=3
+        )
     return int(found.n_clusters), f"{found.n_clusters} clusters: {found.reason}"
 
 
