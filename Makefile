@@ -42,7 +42,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow" -n auto --dist loadfile
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m slow
+	$(BIN)/python -m pytest -q -m slow -n auto --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -39,8 +39,8 @@ Labels = np.ndarray
 
 
 def tables(quick: bool) -> Iterator[Table]:
-    n_trees, n_seeds = (20, 1) if quick else (150, 2)
-    for name, kinds in (("emoji", ("group", "subgroup")), ("flickr8k-captioned", ("label",))):
+    n_trees, n_seeds = (20, 1) if quick else (100, 2)
+    for name, kinds in (("flickr8k-captioned", ("label",)), ("emoji", ("group", "subgroup"))):
         found = picture_collection(name)
         if found is None:
             yield Table(f"{name}: no such file in MANYVIEW_DATA", FIGURES)
