@@ -63,6 +63,24 @@ def test_one_process_does_not_lock_twice_and_does_not_lose_its_lock(made, holder
     Collection.open(made, write=True, wait=0).close()
 
 
+def test_others_may_write_while_a_writer_computes(made):
+    with Collection.open(made, write=True) as collection:
+        with collection.unlocked():
+            with pytest.raises(errors.StoreError, match="opened for reading"):
+                collection.decide([(1, "too early")], True)
+            with Collection.open(made, write=True, wait=0) as other:
+                other.decide([(1, "red")], True)
+        collection.decide([(1, "round")], True)
+        assert collection.tagging.words_of(1) == ["red", "round"]
+        with pytest.raises(errors.StoreError, match="this process"):
+            Collection.open(made, write=True, wait=0)
+        with pytest.raises(ZeroDivisionError), collection.unlocked():
+            1 / 0  # noqa: B018
+        collection.decide([(2, "red")], True)
+    with Collection.open(made) as reader, reader.unlocked():
+        assert reader.tagging.words_of(2) == ["red"]
+
+
 COUNT = """
 import sys
 from manyview import Collection

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from ..ingest.report import Progress, Report
 
 __all__ = ["Collection"]
+
+_PATIENCE = 600.0
+"""Seconds a finished computation waits for another writer before it gives up what it found."""
 
 
 class Collection:
@@ -175,6 +178,28 @@ class Collection:
     def transaction(self) -> AbstractContextManager[None]:
         """A ``with`` block whose changes happen together or not at all."""
         return self._catalog.transaction()
+
+    @contextmanager
+    def unlocked(self) -> Iterator[None]:
+        """A ``with`` block for long computations between reading and keeping: others may write meanwhile.
+
+        The lock is given back and taken again at the end, after waiting for whoever has it. Files that were there stay,
+        as for a reader. What was read before may have changed after; numbers of items and tags still mean the same.
+        """
+        if self._writer is None:
+            yield
+            return
+        reader = ReaderLock(self.path / layout.READERS)
+        self._catalog.write = False  # nothing is changed by accident while another may be writing
+        self._writer.release()
+        try:
+            yield
+        finally:
+            try:
+                self._writer.acquire(_PATIENCE)
+                self._catalog.write = True
+            finally:
+                reader.release()
 
     def put_items(self, source_id: int, items: Sequence[NewItem]) -> list[int]:
         """Add items with their tags, or renew what is known of them; their numbers."""

@@ -8,7 +8,7 @@ from ..collection.collection import Collection
 from ..collection.runs import Run
 from ..data.views import Views
 from ..errors import ParameterError
-from .fit import TAGS, describe_run, fit_views
+from .fit import TAGS, describe_run, fit_views, item_words
 from .profiles import ClusterProfiles
 from .reasons import ItemReason, explain_item
 
@@ -27,7 +27,7 @@ def profiles_of_run(collection: Collection, run: Run) -> ClusterProfiles:
     here = collection.items.ids
     current = np.full(here.size, -1, dtype=np.int64)
     current[np.searchsorted(here, ids)] = labels
-    return describe_run(collection, run_views(collection, run), current, collection.tags)
+    return describe_run(run_views(collection, run), current, collection.tags, item_words(collection))
 
 
 def explain_in_run(collection: Collection, run: Run, item_id: int) -> ItemReason:

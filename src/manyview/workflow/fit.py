@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from .compute import Computed, Progress, came_with_source, compute_views, defaul
 from .profiles import ClusterProfiles, cluster_profiles
 from .transfer import Annotations, annotations_of, common_view
 
-__all__ = ["METHODS", "Fitted", "describe_run", "fit_collection", "fit_views"]
+__all__ = ["METHODS", "Fitted", "ItemWords", "describe_run", "fit_collection", "fit_views", "item_words"]
 
 METHODS = {
     "consensus": "many clusterings of every view, and what they agree on",
@@ -106,26 +106,27 @@ def fit_collection(
         said.append(f"{places.size - rows.size} pictures repeat others and go where those go.")
     if progress is not None:
         progress(f"fitting {method}", 0, 1)
-    tags = collection.tags
-    with warnings.catch_warnings(record=True) as caught:
+    tags, words = collection.tags, item_words(collection)
+    with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         model, labels, why = _fit(X[rows], tags[rows], theirs, method, n_clusters, seed, n_jobs)
-    labels = np.asarray(labels)[places]
+        labels = np.asarray(labels)[places]
+        profiles = describe_run(X, labels, tags, words, model)
     said += why + list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
-    profiles = describe_run(collection, X, labels, tags, model)
     settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "views": list(X.names)}
     if annotations is not None:
         settings["annotations"] = os.path.abspath(annotations)
     run = collection.save_run(
         method,
         labels,
+        X.ids,
         settings=settings,
         views=_versions(collection, X.names),
         figures={"n_clusters": len(profiles), "said": said},
         seconds=time.perf_counter() - started,
         model=model,
         names={one.label: one.name.name for one in profiles},
-        profiles={one.label: _by_number(one.to_dict(), collection.items.ids) for one in profiles},
+        profiles={one.label: _by_number(one.to_dict(), X.ids) for one in profiles},
     )
     if progress is not None:
         progress(f"fitting {method}", 1, 1)
@@ -282,20 +283,30 @@ def _choose_number(X: Views, seed: int, n_jobs: int | None) -> tuple[int, str]:
     return int(found.n_clusters), f"{found.n_clusters} clusters: {found.reason}"
 
 
-def describe_run(
-    collection: Collection, X: Views | None, labels: Any, tags: TagTable, model: Any = None
-) -> ClusterProfiles:
+class ItemWords(NamedTuple):
+    """What the items are called, and their texts where any has one."""
+
+    keys: list[str]
+    texts: list[str] | None
+
+
+def item_words(collection: Collection) -> ItemWords:
+    """The words that names of clusters can be made of, one entry per item."""
+    texts = collection.items.texts()
+    return ItemWords([item.key for item in collection.items], [text or "" for text in texts] if any(texts) else None)
+
+
+def describe_run(X: Views | None, labels: Any, tags: TagTable, words: ItemWords, model: Any = None) -> ClusterProfiles:
     """Names and profiles of the clusters of a run."""
     weights = getattr(model, "view_weights_", None)
     known = X is not None and weights is not None and len(weights) == len(X.names)
-    texts = collection.items.texts()
     return cluster_profiles(
         X,
         labels,
         tags,
         view_weights=weights if known else None,
-        words=[text or "" for text in texts] if any(texts) else None,
-        item_names=[item.key for item in collection.items],
+        words=words.texts,
+        item_names=words.keys,
     )
 
 
