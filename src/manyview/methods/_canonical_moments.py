@@ -55,7 +55,7 @@ class Side:
     @property
     def row_bytes(self) -> float:
         n_rows, n_features = self.matrix.shape
-        if self.sparse:
+        if is_sparse(self.matrix) and self.sparse:
             return 16.0 * self.matrix.nnz / max(1, n_rows)
         return float(n_features * self.dtype.itemsize)
 
@@ -69,6 +69,7 @@ class Side:
         if is_sparse(sample) or not rows.size:
             return
         sample *= self.unit
+        self.sparse = np.count_nonzero(sample) <= _DENSE_ABOVE * sample.size
         far = sample.mean(axis=0) ** 2 > _OFFSET * sample.var(axis=0)
         if far.any():  # a row of the data rather than the mean: a constant feature becomes exactly zero
             self.shift = np.where(far, sample[0], 0.0).astype(self.dtype)
@@ -106,7 +107,9 @@ class Side:
             part = part - self.shift
         if not self.present[rows].all():
             part = np.where(self.present[rows, None], part, self.dtype.type(0))
-        return part if self.basis is None else part @ self.basis.astype(self.dtype)
+        if self.basis is not None:
+            return part @ self.basis.astype(self.dtype)
+        return _csr(part) if self.sparse else part
 
     def in_units_of_the_view(self, weights: Floats) -> Floats:
         """What multiplies a row of the view, from what multiplies a row as it entered the products."""
@@ -186,6 +189,13 @@ def _one_pass(sides: list[Side], workers: Workers) -> Moments:
         for pair, part in zip(pairs, products, strict=True):
             totals.products[pair] += part
     return totals
+
+
+def _csr(block: NDArray[Any]) -> Any:
+    """A dense block of few numbers by its indices."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(block)
 
 
 def _sums(block: Matrix, here: NDArray[np.bool_]) -> Any:

@@ -44,28 +44,50 @@ def solve(
     that of the data.
     """
     ridges = [regularization * variance for variance in variances]
-    whiten, unwhiten = zip(
-        *(_whitener(covariance(v, v), ridge, precision) for v, ridge in enumerate(ridges)), strict=True
-    )
-
-    def cross(i: int, j: int) -> Floats:
-        return whiten[j](whiten[i](covariance(i, j)).T).T
-
-    if len(ridges) == 1:
-        values, vectors = _leading_eigenvectors(cross(0, 0), n_components)
-        kept = _worth(values)
-        parts, values = [vectors[:, kept]], values[kept]
-        couplings = np.ones((values.size, 1, 1))
-    elif len(ridges) == 2:
-        left, values, right = _leading_singular_vectors(cross(0, 1), n_components)
-        kept = _worth(values)
-        parts, values = [left[:, kept], right[:, kept]], values[kept]
+    own = [covariance(v, v) for v in range(len(ridges))]
+    if len(ridges) == 2:
+        directions, values = _pair(own, covariance(0, 1), ridges, n_components, precision)
         couplings = np.ones((values.size, 2, 2))
         couplings[:, 0, 1] = couplings[:, 1, 0] = values
     else:
-        parts, values, couplings = _maxvar(cross, len(ridges), n_components)
-    directions = [back(part) for back, part in zip(unwhiten, parts, strict=True)]
+        whiten, unwhiten = zip(*map(_whitener, own, ridges, [precision] * len(own)), strict=True)
+
+        def cross(i: int, j: int) -> Floats:
+            return np.asarray(whiten[j](whiten[i](covariance(i, j)).T).T)
+
+        if len(ridges) == 1:
+            values, vectors = _leading_eigenvectors(cross(0, 0), n_components)
+            kept = _worth(values)
+            parts, values = [vectors[:, kept]], values[kept]
+            couplings = np.ones((values.size, 1, 1))
+        else:
+            parts, values, couplings = _maxvar(cross, len(ridges), n_components)
+        directions = [back(part) for back, part in zip(unwhiten, parts, strict=True)]
     return Solution(_same_signs(directions, np.sqrt(variances)), np.minimum(values, 1.0), couplings)
+
+
+def _pair(
+    own: list[Floats], across: Floats, ridges: list[float], count: int, precision: float
+) -> tuple[list[Floats], Floats]:
+    """Directions and correlations of two views.
+
+    From single-precision data the directions are found in single precision. Within the space they span, the best ones
+    are then found in double: an error in the directions counts squared in the correlations, which so lose nothing.
+    """
+    single = precision > np.finfo(np.float64).eps and _is_wide(min(across.shape), count)
+    kind = np.float32 if single else np.float64
+    whiten, unwhiten = zip(*map(_whitener, [one.astype(kind) for one in own], ridges, [precision] * 2), strict=True)
+    matrix = whiten[1](whiten[0](across.astype(kind)).T).T
+    left, values, right = _leading_singular_vectors(matrix, count)
+    kept = _worth(values)
+    parts = [np.asarray(back(part[:, kept]), np.float64) for back, part in zip(unwhiten, (left, right), strict=True)]
+    if not single:
+        return parts, values[kept]
+    within = [part.T @ (one @ part) for part, one in zip(parts, own, strict=True)]
+    for gram, part, ridge in zip(within, parts, ridges, strict=True):
+        gram += ridge * (part.T @ part)
+    small, values = _pair(within, parts[0].T @ (across @ parts[1]), [0.0, 0.0], count, np.finfo(np.float64).eps)
+    return [part @ turn for part, turn in zip(parts, small, strict=True)], values
 
 
 def _whitener(
@@ -93,12 +115,17 @@ def _whitener(
     return lambda matrix: roots.T @ matrix, lambda matrix: roots @ matrix
 
 
+def _is_wide(width: int, count: int) -> bool:
+    """Is it quicker to find so many directions of a matrix than all?"""
+    return width > _SMALL and 3 * count <= width
+
+
 def _leading_eigenvectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
     """Of a symmetric matrix, the largest first."""
     from scipy.linalg import eigh
 
     width = matrix.shape[0]
-    some = None if width <= _SMALL or 3 * count > width else [width - count, width - 1]
+    some = [width - count, width - 1] if _is_wide(width, count) else None
     values, vectors = eigh(matrix, subset_by_index=some, check_finite=False)
     return values[::-1][:count], vectors[:, ::-1][:, :count]
 
@@ -109,7 +136,7 @@ def _leading_singular_vectors(matrix: Floats, count: int) -> tuple[Floats, Float
         right, values, left = _leading_singular_vectors(np.ascontiguousarray(matrix.T), count)
         return left, values, right
     width = matrix.shape[1]
-    if width <= _SMALL or 3 * count > width:
+    if not _is_wide(width, count):
         left, values, right = np.linalg.svd(matrix, full_matrices=False)
         return left[:, :count], values[:count], right[:count].T
     squares, vectors = _leading_eigenvectors(matrix.T @ matrix, count)
