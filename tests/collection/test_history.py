@@ -69,12 +69,12 @@ def test_edits_of_clusters_outlive_a_refit_and_are_undone_row_by_row(collection)
         move.put("links", first_id=1, second_id=3, together=1)
     assert collection.runs.assignment(first.id)[1].tolist() == [b, a, b, b, b, b]
     second = collection.save_run("rmkmc", [5, 5, 5, 7, 7, -1], identities={5: a, 7: c}, names={5: "x", 7: "y"})
-    assert collection.runs.assignment()[1].tolist() == [b, a, a, b, b, -1]
+    assert collection.runs.assignment()[1].tolist() == [b, a, b, b, b, -1]  # item 3 follows item 1, its link
     rows = {row.label: row for row in collection.runs.clusters(second.id)}
     assert (rows[5].id, rows[5].name, rows[5].is_pinned, rows[5].size) == (a, "hounds", True, 3)
     assert (rows[7].name, rows[7].size) == ("y", 2)
     collection.history.undo(merge.id)
-    assert collection.runs.assignment()[1].tolist() == [b, a, a, c, c, -1]
+    assert collection.runs.assignment()[1].tolist() == [b, a, b, c, c, -1]
     collection.history.undo(move.id)
     assert collection.runs.assignment()[1].tolist() == [a, a, a, c, c, -1]
     assert collection._catalog.rows("SELECT * FROM links") == []

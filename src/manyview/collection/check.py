@@ -107,13 +107,18 @@ _CONTENT = {
     "paths": "SELECT key, parts, item_paths.source FROM item_paths JOIN items ON items.id = item_id JOIN tag_paths ON "
     "tag_paths.id = path_id ORDER BY item_id, parts, item_paths.source",
     "views": "SELECT name, version, is_sparse, dtype, n_columns, columns, settings FROM views ORDER BY name",
-    "runs": "SELECT id, kind, method, settings, views, model FROM runs ORDER BY id",
+    "runs": "SELECT id, kind, method, settings, views, model IS NOT NULL FROM runs ORDER BY id",
     "labels": "SELECT run_id, key, label, confidence FROM labels JOIN items ON items.id = item_id "
     "ORDER BY run_id, item_id",
     "clusters": "SELECT run_id, label, cluster_id, clusters.name, is_pinned, merged_into, run_clusters.name, profile "
     "FROM run_clusters JOIN clusters ON clusters.id = cluster_id ORDER BY run_id, label",
     "placements": "SELECT item_id, cluster_id FROM placements ORDER BY item_id",
     "links": "SELECT first_id, second_id, together FROM links ORDER BY first_id, second_id",
+    "pinned": "SELECT item_id, cluster_id FROM pinned_items ORDER BY item_id",
+    "adjustments": "SELECT run_id, item_id, cluster_id, apart_from FROM adjustments ORDER BY run_id, item_id",
+    "descriptions": "SELECT run_id, cluster_id, members, name, profile FROM cluster_profiles "
+    "ORDER BY run_id, cluster_id",
+    "started": "SELECT item_id, cluster_id FROM started_update ORDER BY item_id",
     "proposals": "SELECT run_id, item_id, folded, score, probability, reason FROM proposals "
     "JOIN tags ON tags.id = tag_id ORDER BY run_id, item_id, folded",
     "decisions": "SELECT item_id, folded, answer, who, why FROM decisions JOIN tags ON tags.id = tag_id "
@@ -135,7 +140,7 @@ def digest(path: str | os.PathLike[str]) -> dict[str, str]:
             found[f"view {name}"] = _hash_view(collection, name)
         for run in collection.runs:
             if run.has_model:
-                found[f"model {run.id}"] = _hash_model(collection.path / layout.RUNS / str(run.id))
+                found[f"model {run.id}"] = _hash_model(collection.runs.folder(run.id))
         thumbs = hashlib.sha256()
         for (item,) in catalog.rows("SELECT item_id FROM thumbs ORDER BY item_id"):
             thumbs.update(f"{item}:".encode() + (collection.thumbs.get(item) or b""))

@@ -15,17 +15,19 @@ from numpy.typing import NDArray
 from ..arrays import Matrix
 from ..data.tags import TagTable
 from ..data.views import Views
-from ..errors import ParameterError, StoreError, ViewError
+from ..errors import StoreError, ViewError
 from . import durable, layout
 from .catalog import Catalog
-from .history import Entry, History, now
+from .decisions import Decisions
+from .history import Entry, History
 from .items import Items, NewItem
 from .journal import Journal
+from .living import Living
 from .lock import ReaderLock, WriterLock
 from .runs import Run, Runs
 from .segments import Segments
 from .sweep import remove_retired, sweep
-from .tagging import Tagging, clean_word
+from .tagging import Tagging
 from .thumbs import Thumbs
 
 if TYPE_CHECKING:
@@ -82,9 +84,11 @@ class Collection:
             raise
         self.items = Items(self._catalog)
         self.runs = Runs(self._catalog)
+        self.living = Living(self._catalog)
         self.history = History(self._catalog)
         self.thumbs = Thumbs(self._catalog)
         self.tagging = Tagging(self._catalog)
+        self.decisions = Decisions(self._catalog, self.history, self.tagging)
         self.segments = Segments(self._catalog)
         if write:
             try:
@@ -259,35 +263,7 @@ class Collection:
         why: str | None = None,
     ) -> Entry:
         """Write down a person's yes or no to tags of items: pairs of item number and word. One entry of the history."""
-        wanted = [(int(item), clean_word(word)) for item, word in pairs]
-        if not wanted or not all(word for _, word in wanted):
-            raise ParameterError("a decision needs at least one item, and a word for each.")
-        verb = "accepted" if answer else "rejected"
-        if len(wanted) == 1:
-            summary = f"{verb} {wanted[0][1]!r} for {self.items.get(wanted[0][0]).key}"
-        else:
-            summary = f"{verb} {len(wanted)} tags"
-        with self._catalog.transaction(), self.history.record("decide", summary, who=who) as change:
-            who = self.history.get(change.id).who
-            for item, word in wanted:
-                tag = self.tagging.number(word)
-                score = self._catalog.row(
-                    "SELECT score, probability FROM proposals WHERE item_id = ? AND tag_id = ? "
-                    "ORDER BY run_id DESC LIMIT 1",
-                    (item, tag),
-                ) or (None, None)
-                change.put(
-                    "decisions",
-                    item_id=item,
-                    tag_id=tag,
-                    answer=int(answer),
-                    who=who,
-                    at=now(),
-                    why=why,
-                    score=score[0],
-                    probability=score[1],
-                )
-        return self.history.get(change.id)
+        return self.decisions.put(pairs, answer, who=who, why=why)
 
     def fit(self, method: str | None = None, n_clusters: int | None = None, **options: Any) -> Run:
         """Group the items, name the groups, and keep the result as a run, which comes back.

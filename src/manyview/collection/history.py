@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import getpass
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError, StoreError
@@ -22,9 +23,14 @@ _KEYS = {
     "clusters": ("id",),
     "placements": ("item_id",),
     "links": ("first_id", "second_id"),
+    "pinned_items": ("item_id",),
     "decisions": ("item_id", "tag_id"),
 }
 """The tables a person's edits live in, and their keys."""
+_AT_ONCE = 400
+"""Rows looked up by one statement."""
+
+Key = tuple[Any, ...]
 
 
 def now() -> str:
@@ -46,7 +52,7 @@ class Entry(NamedTuple):
 
 
 class Change:
-    """Changes rows and remembers how they were."""
+    """Changes rows and remembers how they were. Many rows of one table at once take a few statements, not many."""
 
     def __init__(self, catalog: Catalog, entry_id: int) -> None:
         self._catalog = catalog
@@ -55,54 +61,85 @@ class Change:
 
     def put(self, table: str, **row: Any) -> None:
         """Insert a row, or set the given columns of the one with the same key."""
-        before = self.row(table, **row)
-        self._set(table, before, {**(before or {}), **row})
+        self.put_many(table, [row])
+
+    def put_many(self, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """The same for many rows, which all give the same columns; of two with one key the last counts."""
+        given = {tuple(row[name] for name in self._key(table)): row for row in rows}
+        before = self.rows(table, given)
+        self._write(table, [(key, before.get(key), {**before.get(key, {}), **row}) for key, row in given.items()])
 
     def drop(self, table: str, **key: Any) -> None:
         """Take a row away; nothing happens where there is none."""
-        before = self.row(table, **key)
-        if before is not None:
-            self._set(table, before, None)
+        wanted = tuple(key[name] for name in self._key(table))
+        before = self.rows(table, [wanted])
+        self._write(table, [(wanted, row, None) for row in before.values()])
 
     def row(self, table: str, **key: Any) -> dict[str, Any] | None:
         """The row as it is now, or None."""
-        names = self._names(table)
-        wanted = " AND ".join(f"{name} = ?" for name in _KEYS[table])
-        found = self._catalog.row(
-            f"SELECT {', '.join(names)} FROM {table} WHERE {wanted}",  # noqa: S608  names of the schema
-            [key[name] for name in _KEYS[table]],
-        )
-        return None if found is None else dict(zip(names, found, strict=True))
+        wanted = tuple(key[name] for name in self._key(table))
+        return self.rows(table, [wanted]).get(wanted)
 
-    def _set(self, table: str, before: dict[str, Any] | None, after: dict[str, Any] | None) -> None:
-        key = [(after or before or {})[name] for name in _KEYS[table]]
-        if after is None:
-            wanted = " AND ".join(f"{name} = ?" for name in _KEYS[table])
-            self._catalog.run(f"DELETE FROM {table} WHERE {wanted}", key)  # noqa: S608  names of the schema
-        elif before is None:
-            marks = ", ".join("?" * len(after))
-            self._catalog.run(
-                f"INSERT INTO {table} ({', '.join(after)}) VALUES ({marks})",  # noqa: S608  names of the schema
-                after.values(),
+    def rows(self, table: str, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
+        """The rows of these keys as they are now; those that are not there are left out."""
+        names, key = self._names(table), self._key(table)
+        columns = ", ".join(f"{table}.{name}" for name in names)
+        same = " AND ".join(f"{table}.{name} = wanted.k{n}" for n, name in enumerate(key))
+        wanted, found = list(keys), []
+        for start in range(0, len(wanted), _AT_ONCE):
+            part = wanted[start : start + _AT_ONCE]
+            marks = ", ".join([f"({', '.join('?' * len(key))})"] * len(part))
+            sql = (
+                f"WITH wanted ({', '.join(f'k{n}' for n in range(len(key)))}) AS (VALUES {marks}) "  # noqa: S608
+                f"SELECT {columns} FROM wanted CROSS JOIN {table} ON {same}"
             )
-            after = self.row(table, **dict(zip(_KEYS[table], key, strict=True)))  # with the defaults
-        else:
-            parts = ", ".join(f"{name} = ?" for name in after)
-            wanted = " AND ".join(f"{name} = ?" for name in _KEYS[table])
-            self._catalog.run(
-                f"UPDATE {table} SET {parts} WHERE {wanted}",  # noqa: S608  names of the schema
-                [*after.values(), *key],
-            )
-        self._catalog.run(
+            found += self._catalog.rows(sql, [value for one in part for value in one])
+        made = [dict(zip(names, row, strict=True)) for row in found]
+        return {tuple(row[name] for name in key): row for row in made}
+
+    def restore(self, steps: Iterable[tuple[str, Key, dict[str, Any] | None, dict[str, Any] | None]]) -> None:
+        """Make rows of any tables, which are as the third of each step says, what the fourth says, in this order."""
+        for table, part in groupby(steps, key=lambda step: step[0]):
+            self._write(table, [step[1:] for step in part])
+
+    def _write(self, table: str, steps: Sequence[tuple[Key, dict[str, Any] | None, dict[str, Any] | None]]) -> None:
+        wanted = " AND ".join(f"{name} = ?" for name in self._key(table))
+        for (is_there, columns), group in groupby(steps, key=lambda step: (step[1] is not None, tuple(step[2] or ()))):
+            part = list(group)
+            if not columns:
+                sql = f"DELETE FROM {table} WHERE {wanted}"  # noqa: S608  names of the schema
+                values = [key for key, _, _ in part]
+            elif is_there:
+                parts = ", ".join(f"{name} = ?" for name in columns)
+                sql = f"UPDATE {table} SET {parts} WHERE {wanted}"  # noqa: S608  names of the schema
+                values = [(*(after or {}).values(), *key) for key, _, after in part]
+            else:
+                marks = ", ".join("?" * len(columns))
+                sql = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})"  # noqa: S608  names of the schema
+                values = [tuple((after or {}).values()) for _, _, after in part]
+            self._catalog.run_many(sql, values)
+        now_there = self.rows(table, [key for key, _, _ in steps])  # with the defaults
+        self._catalog.run_many(
             "INSERT INTO changes (history_id, position, of_table, row_key, before, after) VALUES (?, ?, ?, ?, ?, ?)",
-            (self.id, self._position, table, as_json(key), *(r if r is None else as_json(r) for r in (before, after))),
+            (
+                (self.id, self._position + n, table, as_json(list(key)), _text(before), _text(now_there.get(key)))
+                for n, (key, before, _) in enumerate(steps)
+            ),
         )
-        self._position += 1
+        self._position += len(steps)
 
-    def _names(self, table: str) -> list[str]:
+    @staticmethod
+    def _key(table: str) -> tuple[str, ...]:
         if table not in _KEYS:
             raise ParameterError(f"changes of {table!r} are not kept; tables with history are {', '.join(_KEYS)}.")
+        return _KEYS[table]
+
+    def _names(self, table: str) -> list[str]:
         return [row[1] for row in self._catalog.rows(f"PRAGMA table_info({table})")]
+
+
+def _text(row: dict[str, Any] | None) -> str | None:
+    return None if row is None else as_json(row)
 
 
 class History:
@@ -160,12 +197,18 @@ class History:
         with self._catalog.transaction():
             new = self._insert("undo", f"undid {entry.id}: {entry.summary}", who, {}, entry.id)
             change = Change(self._catalog, new)
-            for table, key, before, after in rows:
-                names = dict(zip(_KEYS[table], json.loads(key), strict=True))
-                current = change.row(table, **names)
-                if (None if current is None else as_json(current)) != after:
-                    raise StoreError(self._refusal(entry, table, key))
-                change._set(table, current, None if before is None else json.loads(before))
+            keys: dict[str, list[Key]] = {}
+            for table, key, _, _ in rows:
+                keys.setdefault(table, []).append(tuple(json.loads(key)))
+            now_there = {table: change.rows(table, wanted) for table, wanted in keys.items()}
+            back: dict[tuple[str, Key], dict[str, Any] | None] = {}
+            for table, text, before, after in rows:
+                key = tuple(json.loads(text))
+                current = back.get((table, key), now_there[table].get(key))
+                if not _is_as_left(current, after):
+                    raise StoreError(self._refusal(entry, table, text))
+                back[table, key] = None if before is None else json.loads(before)
+            change.restore((table, key, now_there[table].get(key), row) for (table, key), row in back.items())
             self._catalog.run("UPDATE history SET undone_by = ? WHERE id = ?", (new, entry.id))
             if entry.undoes is not None:  # doing again what had been undone
                 self._catalog.run("UPDATE history SET undone_by = NULL WHERE id = ?", (entry.undoes,))
@@ -183,6 +226,13 @@ class History:
             else "it has changed"
         )
         return f"entry {entry.id} ({entry.summary}) cannot be undone: {why}. Nothing was changed."
+
+
+def _is_as_left(current: dict[str, Any] | None, after: str | None) -> bool:
+    """Is a row as an entry left it? Columns that came with a later format say nothing about that."""
+    if current is None or after is None:
+        return current is None and after is None
+    return all(current.get(name) == value for name, value in json.loads(after).items())
 
 
 def _entry(row: Any) -> Entry:

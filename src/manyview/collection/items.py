@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -351,11 +351,18 @@ class Items:
         """The files of these items are no longer there. What people said of them is kept, should they come back."""
         self._catalog.run_many("UPDATE items SET state = 'gone' WHERE id = ?", ((int(item),) for item in ids))
 
-    def put_problems(self, source_id: int, problems: Iterable[Problem], *, replace: bool = False) -> None:
-        """Write problems down; ``replace`` forgets first what was said of this source at ingest."""
+    def put_problems(
+        self, source_id: int, problems: Iterable[Problem], *, replace: bool = False, except_for: Container[str] = ()
+    ) -> None:
+        """Write problems down; ``replace`` forgets first what ingest said of this source, but for some paths."""
         with self._catalog.transaction():
             if replace:
-                self._catalog.run("DELETE FROM problems WHERE source_id = ? AND stage = 'ingest'", (source_id,))
+                said = "FROM problems WHERE source_id = ? AND stage = 'ingest'"
+                old = self._catalog.rows(f"SELECT id, path {said}", (source_id,))
+                self._catalog.run_many(
+                    "DELETE FROM problems WHERE id = ?",
+                    ((number,) for number, path in old if as_text(path) not in except_for),
+                )
             self._catalog.run_many(
                 "INSERT OR REPLACE INTO problems (source_id, path, stage, reason, sentence, is_bad) "
                 "VALUES (?, ?, ?, ?, ?, ?)",

@@ -15,6 +15,8 @@ from ..persist import load, save
 from . import durable, layout
 from .catalog import Catalog, as_json
 from .history import now
+from .living import Living
+from .proposals import NewProposal, Proposal, ProposalRows
 
 __all__ = ["ClusterRow", "Proposal", "Run", "Runs"]
 
@@ -49,16 +51,6 @@ class ClusterRow(NamedTuple):
     profile: dict[str, Any]
 
 
-class Proposal(NamedTuple):
-    """A tag suggested for an item."""
-
-    item_id: int
-    tag: str
-    score: float
-    probability: float | None
-    reason: Any
-
-
 _SELECT = "SELECT id, kind, method, settings, views, figures, made_at, seconds, model IS NOT NULL FROM runs"
 
 
@@ -67,6 +59,7 @@ class Runs:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
+        self.rows = ProposalRows(catalog)
 
     def __len__(self) -> int:
         return int(self._catalog.value("SELECT count(*) FROM runs"))
@@ -85,6 +78,10 @@ class Runs:
             if run_id is None and kind == "fit":
                 raise ParameterError(
                     f"{self._catalog.root} has no run yet. Make one: `manyview fit {self._catalog.root}`."
+                )
+            if run_id is None and kind == "suggest":
+                raise ParameterError(
+                    f"{self._catalog.root} has no proposals yet. Make some: `manyview suggest {self._catalog.root}`."
                 )
             what = "run yet" if run_id is None else f"run {run_id}"
             raise ParameterError(f"{self._catalog.root} has no {what}; its runs: {there}.")
@@ -146,23 +143,38 @@ class Runs:
             (kind, method, *(as_json(dict(part or {})) for part in (settings, views, figures)), now(), float(seconds)),
         )
         if model is not None:
-            folder = self._folder(run_id)
-            with durable.store_errors(folder):
-                save(model, folder)
-            self._catalog.run("UPDATE runs SET model = ? WHERE id = ?", (folder.name, run_id))
+            self._save_model(run_id, model, str(run_id))
         return run_id
 
-    def _folder(self, run_id: int) -> Path:
-        return self._catalog.root / layout.RUNS / str(run_id)
+    def _save_model(self, run_id: int, model: Any, name: str) -> None:
+        folder = self._catalog.root / layout.RUNS / name
+        with durable.store_errors(folder):
+            save(model, folder)
+        self._catalog.run("UPDATE runs SET model = ? WHERE id = ?", (name, run_id))
+
+    def replace_model(self, run_id: int, model: Any) -> None:
+        """Keep a model that has learned more; the old one stays until nobody reads it."""
+        with self._catalog.transaction():
+            name = str(self._catalog.value("SELECT model FROM runs WHERE id = ?", (self.get(run_id).id,)) or "")
+            self._retire(name)
+            self._save_model(run_id, model, f"{run_id}-{int(name.partition('-')[2] or 0) + 1}")
+
+    def _retire(self, name: str) -> None:
+        if name:
+            self._catalog.run("INSERT OR REPLACE INTO retired (path) VALUES (?)", (f"{layout.RUNS}/{name}",))
+
+    def folder(self, run_id: int) -> Path:
+        """Where the model of a run lies."""
+        name = self._catalog.value("SELECT model FROM runs WHERE id = ?", (run_id,))
+        return self._catalog.root / layout.RUNS / str(name)
 
     def remove(self, run_id: int) -> None:
         """Forget a run; identities, names and decisions stay."""
         run = self.get(run_id)
         with self._catalog.transaction():
-            for table in ("labels", "run_clusters", "proposals"):
-                self._catalog.run(f"DELETE FROM {table} WHERE run_id = ?", (run.id,))  # noqa: S608  one of three
-            if run.has_model:
-                self._catalog.run("INSERT OR REPLACE INTO retired (path) VALUES (?)", (f"{layout.RUNS}/{run.id}",))
+            for table in ("labels", "run_clusters", "proposals", "adjustments", "cluster_profiles"):
+                self._catalog.run(f"DELETE FROM {table} WHERE run_id = ?", (run.id,))  # noqa: S608  one of these
+            self._retire(str(self._catalog.value("SELECT model FROM runs WHERE id = ?", (run.id,)) or ""))
             self._catalog.run("DELETE FROM runs WHERE id = ?", (run.id,))
 
     # --- asking ---
@@ -172,7 +184,7 @@ class Runs:
         run = self.get(run_id)
         if not run.has_model:
             raise StoreError(f"run {run.id} of {self._catalog.root} was kept without its model. Fit again to have one.")
-        return load(self._folder(run.id))
+        return load(self.folder(run.id))
 
     def labels(self, run_id: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The items a run labelled, ascending, and their labels; items that are gone since are left out."""
@@ -185,34 +197,9 @@ class Runs:
         return table[:, 0].copy(), table[:, 1].copy()
 
     def assignment(self, run_id: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The items of a run and the identity of each one's cluster (-1: none), with a person's moves and merges."""
-        run = self.get(run_id)
-        ids, labels = self.labels(run.id)
-        merged = self._merged()
-        identity = {
-            label: merged.get(cluster, cluster)
-            for label, cluster in self._catalog.rows(
-                "SELECT label, cluster_id FROM run_clusters WHERE run_id = ?", (run.id,)
-            )
-        }
-        clusters = np.array([identity.get(label, -1) for label in labels.tolist()], dtype=np.int64)
-        for item, cluster in self._catalog.rows("SELECT item_id, cluster_id FROM placements"):
-            place = int(np.searchsorted(ids, item))
-            if place < ids.size and ids[place] == item:
-                clusters[place] = merged.get(cluster, cluster)
-        return ids, clusters
-
-    def _merged(self) -> dict[int, int]:
-        """Clusters that were merged away -> where their items are now."""
-        into = dict(self._catalog.rows("SELECT id, merged_into FROM clusters WHERE merged_into IS NOT NULL"))
-        ends = {}
-        for start in into:
-            end, seen = start, {start}
-            while end in into and into[end] not in seen:
-                end = into[end]
-                seen.add(end)
-            ends[start] = end
-        return ends
+        """The items of a run and the identity of each one's cluster (-1: none), with all that a person said."""
+        standing = Living(self._catalog).standing(self.get(run_id).id)
+        return standing.ids, standing.clusters
 
     def clusters(self, run_id: int | None = None) -> list[ClusterRow]:
         """The clusters of a run as the run made them, largest first; names given by a person stand before the run's."""
@@ -233,36 +220,38 @@ class Runs:
     def save_proposals(
         self,
         method: str,
-        proposals: Iterable[tuple[int, int, float, float | None, Any]],
+        proposals: Iterable[Sequence[Any]],
         *,
         settings: Mapping[str, Any] | None = None,
+        views: Mapping[str, str] | None = None,
         figures: Mapping[str, Any] | None = None,
         seconds: float = 0.0,
-        model: Any = None,
     ) -> Run:
-        """Keep proposals: item, number of the tag, score, probability, reason (anything JSON can hold)."""
+        """Keep proposals as a run, in place of earlier ones: rows of item, number of the tag, score, probability, reason
+        and so on, as ``NewProposal`` lists them. What people answered is kept elsewhere and stays.
+        """
         with self._catalog.transaction():
-            run_id = self._start("suggest", method, settings, None, figures, seconds, model)
-            self._catalog.run_many(
-                "INSERT INTO proposals (run_id, item_id, tag_id, score, probability, reason) VALUES (?, ?, ?, ?, ?, ?)",
-                (
-                    (run_id, int(item), int(tag), float(score), probability, as_json(reason))
-                    for item, tag, score, probability, reason in proposals
-                ),
-            )
+            run_id = self._start("suggest", method, settings, views, figures, seconds, None)
+            self.rows.replace(run_id, (NewProposal(*row) for row in proposals))
         return self.get(run_id)
 
-    def proposals(self, run_id: int | None = None, *, min_score: float = 0.0, top: int | None = None) -> list[Proposal]:
-        """Open proposals, best first: those nobody has answered, of items that are there and lack the tag."""
-        rows = self._catalog.rows(
-            "SELECT proposals.item_id, name, score, probability, reason FROM proposals JOIN tags ON tags.id = tag_id "
-            "JOIN items ON items.id = item_id WHERE run_id = ? AND state = 'here' AND score >= ? AND NOT EXISTS "
-            "(SELECT 1 FROM decisions AS d WHERE d.item_id = proposals.item_id AND d.tag_id = proposals.tag_id) "
-            "AND NOT EXISTS (SELECT 1 FROM item_tags AS t WHERE t.item_id = proposals.item_id AND "
-            "t.tag_id = proposals.tag_id) ORDER BY score DESC, proposals.item_id, tag_id LIMIT ?",
-            (self.get(run_id, kind="suggest").id, min_score, -1 if top is None else top),
+    def proposals(self, *, min_probability: float | None = None, top: int | None = None) -> list[Proposal]:
+        """Open proposals, likely ones first: those nobody has answered, of items that are there and lack the tag."""
+        return self.rows.find(self.get(kind="suggest").id, min_probability=min_probability, top=top)
+
+    # --- what eval found ---
+
+    def save_evaluation(self, settings: Mapping[str, Any], found: Mapping[str, Any]) -> int:
+        """Keep what an evaluation found; its number."""
+        return self._catalog.run(
+            "INSERT INTO evaluations (made_at, settings, found) VALUES (?, ?, ?)",
+            (now(), as_json(dict(settings)), as_json(dict(found))),
         )
-        return [Proposal(item, tag, score, sure, json.loads(reason)) for item, tag, score, sure, reason in rows]
+
+    def evaluation(self) -> dict[str, Any] | None:
+        """The newest evaluation with its settings and the time it was made, or None."""
+        row = self._catalog.row("SELECT made_at, settings, found FROM evaluations ORDER BY id DESC LIMIT 1")
+        return None if row is None else {"made_at": row[0], "settings": json.loads(row[1]), **json.loads(row[2])}
 
 
 def _run(row: Any) -> Run:

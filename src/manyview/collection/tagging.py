@@ -41,6 +41,16 @@ class Tagging:
         """The number of a tag; a new word joins the vocabulary."""
         return self._entry(word)[0]
 
+    def numbers(self, words: Iterable[str]) -> dict[str, int]:
+        """The number of each word, read anew: a number given inside a transaction that did not last counts no more."""
+        self._known.clear()
+        return {word: self.number(word) for word in words}
+
+    def find(self, word: str) -> int | None:
+        """The number of a tag that is in the vocabulary, in any spelling; None for other words."""
+        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(clean_word(word)),))
+        return None if found is None else int(found)
+
     def _entry(self, word: str) -> tuple[int, str]:
         entry = self._known.get(word)
         if entry is None:

@@ -138,13 +138,15 @@ def read_folder(collection: Collection, source_id: int, root: str, progress: Pro
     known = items.known(source_id)
     here = {problem.path for problem in found.problems}
     todo = []
+    same = set()
     for path, facts in found.files.items():
         before = known.get(path)
         if before and before.state != "gone" and _same(before.facts, facts) and before.beside == found.beside(path):
-            report.n_same += 1
+            same.add(path)
         else:
             todo.append(path)
-    items.put_problems(source_id, found.problems, replace=True)
+    report.n_same = len(same)
+    items.put_problems(source_id, found.problems, replace=True, except_for=same)  # those are not read again
     gone = [
         before.id
         for path, before in known.items()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +77,9 @@ def _pair(
     """
     single = precision > np.finfo(np.float64).eps and _is_wide(min(across.shape), count)
     kind = np.float32 if single else np.float64
-    whiten, unwhiten = zip(*map(_whitener, [one.astype(kind) for one in own], ridges, [precision] * 2), strict=True)
-    matrix = whiten[1](whiten[0](across.astype(kind)).T).T
+    coarse: list[Any] = [one.astype(kind) for one in (*own, across)]
+    whiten, unwhiten = zip(*map(_whitener, coarse[:2], ridges, [precision] * 2), strict=True)
+    matrix = whiten[1](whiten[0](coarse[2]).T).T
     left, values, right = _leading_singular_vectors(matrix, count)
     kept = _worth(values)
     parts = [np.asarray(back(part[:, kept]), np.float64) for back, part in zip(unwhiten, (left, right), strict=True)]

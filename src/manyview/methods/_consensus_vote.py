@@ -95,6 +95,7 @@ def vote(
     n_members: int,
     n_neighbours: int,
     alpha: float,
+    start: Ints | None,
     seed: int,
     threads: Workers,
     step: Callable[[str], AbstractContextManager[None]],
@@ -128,7 +129,9 @@ def vote(
             totals = np.column_stack([np.bincount(kinds, weights=column) for column in rows.T])
             rows = (totals / np.bincount(kinds)[:, None])[kinds]
     with step("clusters"):
-        numbers, centres = cluster_rows(rows, n_clusters, n_init=_STARTS, seed=seed, n_jobs=threads.n_threads)
+        numbers, centres = cluster_rows(
+            rows, n_clusters, n_init=_STARTS, seed=seed, n_jobs=threads.n_threads, start=start
+        )
         used, numbers = _by_size(numbers)
     anchors = np.arange(n_items)
     if n_items > _ANCHORS:

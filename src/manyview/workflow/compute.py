@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -216,13 +216,27 @@ def _opened(
     refused = [(by_path[path], BadFile("crash", "the program died over it three times.")) for path in given_up]
     found: dict[int, Picture | Clip] = {}
     paths = [path for path in by_path if path not in given_up]
-    for path, outcome in pool.decode(paths, journal=lambda path: journal.opening(path, stamps[path])):
-        journal.done(path, stamps[path])
-        if isinstance(outcome, BadFile):
-            refused.append((by_path[path], outcome))
-        else:
-            found[by_path[path].id] = outcome
+    suspects = [path for path in paths if (path, stamps[path]) in journal.deaths]
+    for together in _apart(paths, suspects, pool):
+        for path, outcome in pool.decode(together, journal=lambda path: journal.opening(path, stamps[path])):
+            journal.done(path, stamps[path])
+            if isinstance(outcome, BadFile):
+                refused.append((by_path[path], outcome))
+            else:
+                found[by_path[path].id] = outcome
     return found, refused
+
+
+def _apart(paths: Sequence[str], suspects: Sequence[str], pool: DecodePool) -> Iterator[list[str]]:
+    """All files together, but each of those the program may have died over alone, in a child that has started.
+
+    Otherwise somebody who stops the program three times while it starts would have a whole batch given up.
+    """
+    yield [path for path in paths if path not in suspects]
+    if suspects:
+        list(pool.decode([os.devnull]))
+    for path in suspects:
+        yield [path]
 
 
 def _stamp(collection: Collection, item: Item) -> str:
