@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
+# uv leaves byte code to the first import, which may not be allowed to keep it: every command would compile anew.
+INSTALL = $(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q --compile-bytecode,$(BIN)/python -m pip install -q --disable-pip-version-check)
 
 .PHONY: help demo test test-slow check lint bench quality lock clean
 
@@ -19,20 +21,17 @@ help:
 
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	@test -x $(BIN)/python || $(if $(UV),$(UV) venv -q -p $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
-	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
-	    --require-hashes -r requirements/run.txt
-	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
-	    --no-deps --no-build-isolation -e .
+	$(INSTALL) --require-hashes -r requirements/run.txt
+	$(INSTALL) --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
-	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
-	    --require-hashes -r requirements/dev.txt
+	$(INSTALL) --require-hashes -r requirements/dev.txt
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
-	$(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q,$(BIN)/python -m pip install -q --disable-pip-version-check) \
-	    --require-hashes -r requirements/bench.txt
+	$(INSTALL) --require-hashes -r requirements/bench.txt
 	@touch $@
 
 demo: $(VENV)/.run
