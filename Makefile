@@ -8,12 +8,13 @@ UV := $(shell command -v uv 2>/dev/null)
 # uv leaves byte code to the first import, which may not be allowed to keep it: every command would compile anew.
 INSTALL = $(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q --compile-bytecode,$(BIN)/python -m pip install -q --disable-pip-version-check)
 
-.PHONY: help demo test test-slow check lint bench quality lock clean
+.PHONY: help demo test test-slow torture check lint bench quality lock clean
 
 help:
 	@echo "make demo       1,849 tagged pictures, from files to named clusters and a report"
 	@echo "make test       the tests (under five minutes)"
 	@echo "make test-slow  the tests that take longer"
+	@echo "make torture    every test at the counts of a release (hours)"
 	@echo "make check      formatting, lint, types and tests"
 	@echo "make bench      timings next to the peers (BENCH=\"rmkmc --large\" chooses)"
 	@echo "make quality    quality on real collections next to honest baselines (BENCH=rmkmc chooses)"
@@ -42,6 +43,10 @@ test: $(VENV)/.dev
 
 test-slow: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m slow -n auto --dist loadfile
+
+torture: $(VENV)/.dev
+	MANYVIEW_KILLS=200 MANYVIEW_FAULTS=1 MANYVIEW_FUZZ=100000 MANYVIEW_EXAMPLES=500 MANYVIEW_WRITERS_SECONDS=60 \
+	    $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

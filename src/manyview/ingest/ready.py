@@ -124,7 +124,7 @@ def _npy_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
             raise ValueError(f"version {version} of the format is not read")
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(file)
-    except (ValueError, TypeError, SyntaxError, EOFError, RecursionError, MemoryError, OverflowError) as error:
+    except Exception as error:  # NumPy's reader tokenizes the header as Python: it may raise anything
         raise BadFile("bad features", f"its header is damaged ({str(error)[:80]}).") from error
     if dtype.hasobject:
         raise BadFile("bad features", "it holds Python objects, which could run code; save plain numbers.")
