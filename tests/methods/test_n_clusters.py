@@ -51,10 +51,14 @@ def test_every_clusterer_of_ours():
         (manyview.HierarchicalKMeans(n_starts=2), {"sample_weight": np.ones(60)}),
         (manyview.PLSA(n_init=1, max_iter=30), {}),
         (manyview.AnnotatedPLSA(n_init=1, max_iter=30), {"annotations": annotations}),
+        (manyview.ConsensusClustering(members=3), {}),
+        (manyview.CrossModalClustering(n_components=4, n_starts=2), {}),
+        (manyview.TagForest(n_estimators=20), {"tags": np.eye(3)[np.arange(60) % 3]}),
         (manyview.SingleViewKMeans(n_init=2), {}),
     ]
     for model, params in cases:
-        found = suggest_n_clusters(counts, model, candidates=[2, 3], n_repeats=2, fit_params=params, random_state=0)
+        X = [counts, counts[:, ::2]] if type(model).__name__ == "CrossModalClustering" else counts
+        found = suggest_n_clusters(X, model, candidates=[2, 3], n_repeats=2, fit_params=params, random_state=0)
         assert np.isfinite(found.held_out).all() and found.by_stability == 3, type(model).__name__
     assert model.n_clusters == 8, "the estimator that was passed must stay as it is"
 
