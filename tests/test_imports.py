@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "data": set(),
     "collection": {"data"},
     "ingest": {"data", "collection"},
+    "writeback": {"data", "collection", "ingest"},
     "datasets": {"data"},
     "features": {"data"},
     "methods": {"data", "features"},
@@ -24,10 +25,12 @@ MAY_IMPORT = {
     "completion": {"data", "methods"},
     "evaluation": {"data", "methods", "metrics", "completion"},
     "testing": {"data"},
-    "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"},
+    "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
+    | {"evaluation", "writeback"},
     "report": {"data", "collection", "workflow"},
     "cli": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets", "evaluation"}
-    | {"workflow", "report", "cli"},
+    | {"workflow", "report", "cli", "web"},
+    "web": {"data", "collection", "features", "workflow"},
     "__main__": {"cli"},
 }
 # What it may import besides, inside the call that needs it (or for type checkers only).

@@ -32,6 +32,8 @@ def tables(quick: bool) -> Iterator[Table]:
     with tempfile.TemporaryDirectory() as folder:
         source, path = Path(folder) / "items.npz", Path(folder) / "items.manyview"
         y = generate(source, n_items)
+        late = Path(folder) / "late.npz"
+        generate(late, n_items // 50, seed=1)
         commands = {
             "init": ("init", source, "-o", path),
             "fit -k 20": ("fit", path, "-k", str(K)),
@@ -40,8 +42,22 @@ def tables(quick: bool) -> Iterator[Table]:
             "show --items": ("show", path, "--items", "--json"),
             "show --item": ("show", path, "--item", "7"),
             "report": ("report", path),
+            f"add of {n_items // 50:,}": ("add", path, late),
+            "edit rename": ("edit", path, "rename", "1", "first"),
+            "edit merge": ("edit", path, "merge", "1", "2"),
+            "edit split": ("edit", path, "split", "3"),
+            "edit pin": ("edit", path, "pin", "4"),
+            "history": ("history", path),
+            "suggest": ("suggest", path, "-o", Path(folder) / "proposals.csv"),
+            "suggest --open --tag": ("suggest", path, "--open", "--tag", "word7"),
+            "accept of 10,000": ("accept", path, "--from", Path(folder) / "chosen.csv"),
+            "reject --tag": ("reject", path, "--tag", "word7", "--min-score", "0.05"),
+            "eval --draws 1": ("eval", path, "--draws", "1"),
         }
         for name, arguments in commands.items():
+            if name.startswith("accept"):
+                lines = (Path(folder) / "proposals.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+                (Path(folder) / "chosen.csv").write_text("".join(lines[:10_001]), encoding="utf-8")
             cost, said = measured(arguments)
             made.add(name, [cost])
             if name == "show --items":
@@ -59,7 +75,7 @@ def generate(path: Path, n_items: int, seed: int = 0) -> np.ndarray:
     y = rng.integers(K, size=n_items)
     arrays = {}
     for name, width in WIDTHS.items():
-        centres = 0.5 * rng.standard_normal((K, width), dtype=np.float32)
+        centres = 0.5 * np.random.default_rng(width).standard_normal((K, width), dtype=np.float32)
         arrays[f"view_{name}"] = rng.standard_normal((n_items, width), dtype=np.float32) + centres[y]
     tagged = np.flatnonzero(rng.random(n_items) < 1 / 3)
     tags = np.zeros((n_items, N_TAGS), dtype=np.uint8)

@@ -131,7 +131,7 @@ def test_open_proposals_are_those_nobody_answered(collection):
     dog, cat = collection.tagging.number("dog"), collection.tagging.number("Cat")
     rows = [
         (1, dog, 0.9, 0.8, None),
-        (2, dog, 0.7, None, ["near 1"]),
+        (2, dog, 0.7, 0.2, ["near 1"]),
         (2, cat, 0.8, 0.6, None),
         (3, cat, 0.2, 0.1, None),
     ]
@@ -140,7 +140,7 @@ def test_open_proposals_are_those_nobody_answered(collection):
     found = collection.runs.proposals()
     assert [(p.item_id, p.tag, p.score) for p in found] == [(2, "Cat", 0.8), (2, "dog", 0.7), (3, "Cat", 0.2)]
     assert found[1].reason == ["near 1"]
-    assert len(collection.runs.proposals(min_score=0.5, top=1)) == 1
+    assert len(collection.runs.proposals(min_probability=0.1, top=1)) == 1
     entry = collection.decide([(2, "cat")], False)
     assert [(p.item_id, p.tag) for p in collection.runs.proposals()] == [(2, "dog"), (3, "Cat")]
     assert collection._catalog.row("SELECT score, probability, answer FROM decisions") == (0.8, 0.6, 0)

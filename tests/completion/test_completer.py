@@ -384,5 +384,5 @@ def test_hidden_work_in_blocks_gives_the_same(monkeypatch, completer):
     monkeypatch.setattr("manyview.completion.ridge.MOST_INPUTS", 8)
     large = TagCompleter().fit(X, VISIBLE)
     assert large._items().lists[0] is not None and large._recipe().sources["joint"].rare.size == 5
-    assert found(large) > found(completer) - 0.05
+    assert found(large) > found(completer) - 0.1  # five of thirteen tags are no inputs any more; 77 items are judged
     assert large.tag_scores(X[:4]).shape == (4, 13) and large.propose(top=1)[0].reason

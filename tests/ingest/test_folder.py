@@ -348,3 +348,16 @@ def test_ingest_opens_no_original_for_writing(root):
     finally:
         root.chmod(0o755)
     assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in root.iterdir()} == before
+
+
+def test_what_was_said_of_a_file_stays_until_it_is_read_again(root):
+    (root / "a.png").write_bytes(m.encoded("PNG"))
+    (root / "a.xmp").write_text("<broken", encoding="utf-8")
+    with create(root) as collection:
+        said = collection.items.problems()
+        assert [(one.path, one.is_bad) for one in said] == [("a.png", False)]
+        collection.read(root)
+        assert collection.items.problems() == said
+        (root / "a.xmp").write_bytes(m.xmp("x"))
+        collection.read(root)
+        assert collection.items.problems() == []

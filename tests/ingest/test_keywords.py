@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from manyview.ingest import containers, iptc
 from manyview.ingest.files import sniff
 from manyview.ingest.keywords import LONGEST, MOST, read_keywords
-from manyview.ingest.sidecar import read_sidecar, sidecar_owner
+from manyview.ingest.sidecar import read_sidecar, sidecars_by_owner
 from manyview.ingest.xmp import read_packet
 
 from . import makers as m
@@ -199,10 +199,8 @@ def test_records_come_back(values):
 
 def test_sidecars_in_both_spellings(tmp_path):
     names = ["a.jpg", "a.png", "b.jpg", "a.jpg.xmp", "a.xmp", "b.XMP", "c.xmp"]
-    assert sidecar_owner("a.jpg.xmp", names) == ["a.jpg"]
-    assert sidecar_owner("a.xmp", names) == ["a.jpg", "a.png"]
-    assert sidecar_owner("b.XMP", names) == ["b.jpg"]
-    assert sidecar_owner("c.xmp", names) == []
+    found = sidecars_by_owner(reversed(names))
+    assert found == {"a.jpg": ["a.jpg.xmp", "a.xmp"], "a.png": ["a.xmp"], "b.jpg": ["b.XMP"]}
     (tmp_path / "a.xmp").write_bytes(m.xmp("sea", paths=("Places|Sea",)))
     found = read_sidecar(str(tmp_path / "a.xmp"))
     assert found.tags == ["sea"] and found.paths == [("Places", "Sea")]

@@ -267,7 +267,7 @@ def test_combined_scores_come_from_the_completer(forest):
     small = TagForest(3, n_estimators=10, random_state=0).fit(looks, words)
     scores = small.tag_scores()
     assert scores.shape == (90, 12) and np.isfinite(scores).all()
-    expected = TagCompleter(model=small).fit(looks, words).tag_scores()
+    expected = TagCompleter().fit(looks, words).tag_scores()
     assert scores == pytest.approx(np.asarray(expected), abs=1e-5)
     assert small.tag_scores(looks[:3]).shape == (3, 12)
 

@@ -246,3 +246,11 @@ def test_errors_say_what_to_do():
         cluster_profiles({"a": np.eye(2)}, [0, 1], view_weights={"b": 1})
     with pytest.raises(ParameterError, match=r"view_weights must be 1 finite numbers of at least 0"):
         cluster_profiles({"a": np.eye(2)}, [0, 1], view_weights=[-1])
+
+
+def test_confidence_is_half_where_two_clusters_are_as_close():
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.2], [2.0]])
+    found = cluster_profiles(X, [0, 0, 0, 1, 1, 1])
+    assert found.confidence == pytest.approx(np.clip(0.5 + found.likeness.margin, 0, 1), abs=1e-6)
+    assert found.confidence[5] < found.confidence[4] and found.confidence[0] > 0.5
+    assert cluster_profiles(None, [0, 1], [["a"], ["b"]]).confidence is not None

@@ -25,6 +25,10 @@ _PARTS = (
     "PyWavelets",
     "typer",
     "rich",
+    "fastapi",
+    "starlette",
+    "uvicorn",
+    "umap-learn",
 )
 _EXTRAS = {
     "tables": ("pyarrow", "Parquet files"),

@@ -27,6 +27,9 @@ def fit(
         Path | None, typer.Option(help="For aplsa: OTHER.manyview, whose tags help. It is only read.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same clusters.")] = 0,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Start anew where consensus would go on from a run of the same settings.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -36,6 +39,7 @@ def fit(
     """
     from ..collection.collection import Collection
     from ..workflow.fit import fit_collection
+    from ..workflow.living import current_clusters
 
     with progress() as bar, Collection.open(collection, write=True) as found:
         fitted = fit_collection(
@@ -45,10 +49,11 @@ def fit(
             views=view or None,
             annotations=annotations,
             seed=seed,
+            fresh=fresh,
             n_jobs=jobs,
             progress=bar,
         )
-        clusters = found.runs.clusters(fitted.run.id)
+        clusters = current_clusters(found, fitted.run.id)
     if as_json:
         print_json(
             {
@@ -58,8 +63,10 @@ def fit(
                 "said": fitted.said,
                 "seconds": round(fitted.run.seconds, 1),
                 "clusters": [
-                    {"cluster": one.id, "label": one.label, "name": one.name, "size": one.size} for one in clusters
+                    {"cluster": one.id, "labels": list(one.labels), "name": one.name, "size": one.size}
+                    for one in clusters
                 ],
+                "changes": None if fitted.changes is None else fitted.changes.to_dict(),
                 "bad": [problem._asdict() for problem in fitted.computed.bad],
             }
         )
@@ -67,6 +74,8 @@ def fit(
         n_found = f"{len(clusters)} cluster{'' if len(clusters) == 1 else 's'}"
         say(f"{safe(collection)}, run {fitted.run.id}: {method}, {n_found}, {fitted.run.seconds:.0f} s")
         for line in fitted.said:
+            say(f"  {safe(line)}")
+        for line in () if fitted.changes is None else fitted.changes.lines():
             say(f"  {safe(line)}")
         say()
         print_clusters(clusters)

@@ -7,7 +7,27 @@ from typing import Annotated
 import typer
 
 from .._version import __version__
-from . import bench, demo, doctor, features, fit, init, report, show
+from . import (
+    add,
+    apply,
+    bench,
+    compare,
+    decide,
+    demo,
+    doctor,
+    edit,
+    evaluate,
+    export_site,
+    features,
+    fit,
+    init,
+    map,
+    report,
+    serve,
+    show,
+    suggest,
+    undo,
+)
 from .talk import settings
 
 app = typer.Typer(
@@ -45,11 +65,24 @@ for _command in (
     features.features,
     fit.fit,
     show.show,
+    add.add,
+    edit.edit,
+    edit.history,
+    compare.compare,
+    suggest.suggest,
+    decide.accept,
+    decide.reject,
+    apply.apply,
+    undo.undo,
     report.report,
+    map.map,
+    serve.serve,
+    export_site.export_site,
     bench.bench,
     doctor.doctor,
 ):
     app.command()(_command)
+app.command(name="eval")(evaluate.evaluate)
 
 
 def main() -> None:

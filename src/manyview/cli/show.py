@@ -16,33 +16,38 @@ def show(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
     run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
     items: Annotated[bool, typer.Option("--items", help="List the items with path and label.")] = False,
+    search: Annotated[
+        str | None, typer.Option(help='Only items like these: tag:beach -tag:people untagged "some words".')
+    ] = None,
     cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
     item: Annotated[str | None, typer.Option(help="Why this item is where it is, by its name or number.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show the clusters of a run: names, sizes, tags, cohesion."""
+    """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""
     from ..collection.collection import Collection
+    from ..workflow.living import current_clusters
 
     with Collection.open(collection) as found:
         which = found.runs.get(run)
         if item is not None:
             _show_reason(found, which, item, as_json)
             return
-        clusters = found.runs.clusters(which.id)
+        clusters = current_clusters(found, which.id)
         if cluster is not None:
             _show_cluster(found, clusters, cluster, as_json)
             return
-        table = _items(found, which.id, clusters) if items else []
+        items = items or search is not None
+        table = _items(found, which.id) if items else []
+        if search is not None:
+            kept = _found(found, which, search)
+            table = [row for row in table if row["id"] in kept]
     plain = {
         "run": which.id,
         "method": which.method,
         "made_at": which.made_at,
         "views": which.views,
         "settings": which.settings,
-        "clusters": [
-            {"cluster": one.id, "label": one.label, "name": one.name, "size": one.size, "profile": one.profile}
-            for one in clusters
-        ],
+        "clusters": [_plain(one) for one in clusters],
     }
     if as_json:
         print_json({**plain, "items": table} if items else plain)
@@ -59,9 +64,32 @@ def show(
         print_clusters(clusters)
 
 
-def _items(collection: Any, run_id: int, clusters: Sequence[Any]) -> list[dict[str, Any]]:
-    ids, labels = collection.runs.labels(run_id)
-    _, identities = collection.runs.assignment(run_id)
+def _found(collection: Any, run: Any, search: str) -> set[int]:
+    """The numbers of the items that a search finds."""
+    from ..workflow.index import Index
+    from ..workflow.search import matching, parse_query
+
+    index = Index(collection)
+    return set(index.ids[matching(index, parse_query(search), run)].tolist())
+
+
+def _plain(one: Any) -> dict[str, Any]:
+    """A cluster as JSON; "label" is there where one label of the run, and no other, is in it."""
+    return {
+        "cluster": one.id,
+        "label": one.labels[0] if len(one.labels) == 1 else None,
+        "labels": list(one.labels),
+        "name": one.name,
+        "size": one.size,
+        "pinned": one.is_pinned,
+        "named": one.is_named,
+        "profile": one.profile,
+    }
+
+
+def _items(collection: Any, run_id: int) -> list[dict[str, Any]]:
+    standing = collection.living.standing(run_id)
+    ids, labels, identities = standing.ids, standing.labels, standing.clusters
     known = {one.id: one for one in collection.items}
     return [
         {
@@ -83,7 +111,8 @@ def print_clusters(clusters: Sequence[Any]) -> None:
         over = one.profile.get("over", [])
         tags = ", ".join(f"{share['tag']} {share['count']}" for share in over[:4])
         cohesion = one.profile.get("cohesion")
-        rows.append((one.id, one.name or "", one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
+        name = f"{one.name} (pinned)" if one.is_pinned else one.name
+        rows.append((one.id, name, one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
     print_table((">cluster", "name", ">size", ">cohesion", "tags, and on how many"), rows)
 
 
@@ -96,7 +125,7 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
             f"there is no cluster {number} in this run; there are {', '.join(str(c.id) for c in clusters)}."
         )
     if as_json:
-        print_json({"cluster": one.id, "label": one.label, "name": one.name, "size": one.size, "profile": one.profile})
+        print_json(_plain(one))
         return
     say(
         f"cluster {one.id}: {safe(one.name or '')}, {one.size} items, {one.profile.get('n_tagged', 0)} of them tagged\n"
@@ -120,7 +149,7 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
             say(f"  {title}: " + ", ".join(safe(collection.items.get(n).key) for n in numbers[:8]))
 
 
-def _find(collection: Any, name: str) -> Any:
+def find_item(collection: Any, name: str) -> Any:
     """The item its owner calls so; else the one of that number."""
     from ..errors import ParameterError
 
@@ -135,7 +164,7 @@ def _find(collection: Any, name: str) -> Any:
 def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
     from ..workflow.explain import explain_in_run
 
-    item = _find(collection, name)
+    item = find_item(collection, name)
     reason = explain_in_run(collection, run, item.id)
     if as_json:
         print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason)})

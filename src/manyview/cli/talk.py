@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -127,7 +129,13 @@ def print_bad(bad: Sequence[Any], limit: int = 20) -> None:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar on stderr with the time that is left, where that is a terminal; nothing elsewhere."""
+    """A bar on stderr with the time that is left, where that is a terminal; nothing elsewhere.
+
+    With ``MANYVIEW_PROGRESS=json`` it is a JSON object a line, for a program that watches: stage, done, of.
+    """
+    if os.environ.get("MANYVIEW_PROGRESS") == "json":
+        yield _progress_lines()
+        return
     if not sys.stderr.isatty():
         yield None
         return
@@ -144,3 +152,19 @@ def progress() -> Iterator[Callable[[str, int, int], None] | None]:
             bar.update(tasks[what], completed=done, total=total)
 
         yield report
+
+
+_SOONEST = 0.2
+"""Seconds between two lines about the same stage."""
+
+
+def _progress_lines() -> Callable[[str, int, int], None]:
+    last: dict[str, float] = {}
+
+    def report(what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if what not in last or done >= total or now - last[what] >= _SOONEST:
+            last[what] = now
+            typer.echo(json.dumps({"stage": what, "done": done, "of": total}), err=True)
+
+    return report

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +17,10 @@ from ..errors import StoreError
 from . import layout
 
 __all__ = ["Catalog", "as_json"]
+
+_register = threading.Lock()
+_open_here: Counter[str] = Counter()
+"""Catalogues that this process has connections to, by real path."""
 
 _FULL = ("full", "disk i/o error", "readonly", "unable to open")
 
@@ -32,13 +38,20 @@ class Catalog:
         self.write = write
         self._depth = 0
         self.refuse_newer(root)
-        with self._errors():
-            self._connection = self._connect()
-            try:
-                self._prepare()
-            except BaseException:
-                self._connection.close()
-                raise
+        self._name = os.path.realpath(self.path)
+        with _register:
+            _open_here[self._name] += 1
+        try:
+            with self._errors():
+                self._connection = self._connect()
+                try:
+                    self._prepare()
+                except BaseException:
+                    self._connection.close()
+                    raise
+        except BaseException:
+            self._forget()
+            raise
 
     def _connect(self) -> sqlite3.Connection:
         if self.write:
@@ -84,12 +97,20 @@ class Catalog:
 
     @staticmethod
     def refuse_newer(root: Path) -> None:
-        """Refuse a collection of a newer format by the file's first bytes: SQLite would already touch the folder."""
-        try:
-            with (root / layout.CATALOG).open("rb") as file:
-                first = file.read(100)
-        except FileNotFoundError:
-            return
+        """Refuse a collection of a newer format by the file's first bytes: SQLite would already touch the folder.
+
+        Not where this process has the catalogue open already: closing a handle of our own would take away the locks
+        that SQLite holds on the file, and another process could then remove what our readers stand on.
+        """
+        path = root / layout.CATALOG
+        with _register:
+            if _open_here[os.path.realpath(path)]:
+                return
+            try:
+                with path.open("rb") as file:
+                    first = file.read(100)
+            except FileNotFoundError:
+                return
         _check_version(root, int.from_bytes(first[68:72], "big"), int.from_bytes(first[60:64], "big"))
 
     def _number(self, pragma: str) -> int:
@@ -153,6 +174,13 @@ class Catalog:
 
     def close(self) -> None:
         self._connection.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        with _register:
+            if self._name:
+                _open_here[self._name] -= 1
+                self._name = ""
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -124,6 +124,11 @@ _CONTENT = {
     "decisions": "SELECT item_id, folded, answer, who, why FROM decisions JOIN tags ON tags.id = tag_id "
     "ORDER BY item_id, folded",
     "history": "SELECT id, kind, summary, undoes, undone_by FROM history ORDER BY id",
+    "writes": "SELECT batch_id, target, path, items, state, before, edit FROM writes JOIN batches ON batch_id = id "
+    "ORDER BY batch_id, path, number",
+    "write back": "SELECT item_id, state, reason FROM write_back ORDER BY item_id",
+    "removals": "SELECT item_id, tag_id, target FROM removals ORDER BY item_id, tag_id, target",
+    "written tags": "SELECT item_id, tag_id, target FROM written_tags ORDER BY item_id, tag_id, target",
 }
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..arrays import Matrix
 from ..data.tags import TagTable
 from ..data.views import Views
-from ..errors import StoreError, ViewError
+from ..errors import ParameterError, StoreError, ViewError
 from . import durable, layout
 from .catalog import Catalog
 from .decisions import Decisions
@@ -29,9 +29,12 @@ from .segments import Segments
 from .sweep import remove_retired, sweep
 from .tagging import Tagging
 from .thumbs import Thumbs
+from .writes import Writes
 
 if TYPE_CHECKING:
     from ..ingest.report import Progress, Report
+    from ..workflow.add import Added
+    from ..workflow.write_back import Applied
 
 __all__ = ["Collection"]
 
@@ -88,6 +91,7 @@ class Collection:
         self.history = History(self._catalog)
         self.thumbs = Thumbs(self._catalog)
         self.tagging = Tagging(self._catalog)
+        self.writes = Writes(self._catalog)
         self.decisions = Decisions(self._catalog, self.history, self.tagging)
         self.segments = Segments(self._catalog)
         if write:
@@ -277,6 +281,74 @@ class Collection:
         if not self.is_writable:
             raise StoreError(f"{self.path} is open for reading; a fit needs Collection.open(path, write=True).")
         return fit_collection(self, method, n_clusters, **options).run
+
+    def add(self, source: Any = None, **options: Any) -> Added:
+        """Put what is new in a source, or in all that are known, into the clusters that are there, without a refit.
+
+        ``options`` are those of ``create``, and ``n_jobs``. What came back says where everything went: ``sentence``,
+        ``changes``. Stopped at any moment, the same call finishes it.
+        """
+        from ..workflow.add import add_items
+
+        return add_items(self, source, **options)
+
+    def edit(self, action: str, *what: Any, **options: Any) -> Entry:
+        """A person's word on clusters, kept across refits; one entry of the history, which ``undo`` takes back.
+
+        ``action`` and what it takes: "rename" (cluster, name), "merge" (clusters, ``into``), "split" (cluster, n),
+        "move" (items, cluster or None for a new one, ``name``), "pin" (cluster, True or False), "link" (item, item,
+        together: True, False, or None for neither).
+        """
+        from ..workflow import edits
+
+        known = ("rename", "merge", "split", "move", "pin", "link")
+        if action not in known:
+            raise ParameterError(f"there is no edit {action!r}; there are {', '.join(known)}.")
+        done: Entry = getattr(edits, action)(self, *what, **options)
+        return done
+
+    def suggest(self, **options: Any) -> Run:
+        """Propose the tags that items lack and keep them as a run, which comes back; ``runs.proposals()`` lists them.
+
+        ``options``: ``top`` (proposals per item), ``completeness``, ``seed``, ``n_jobs``, as for ``manyview suggest``.
+        Needs a collection that is open for writing; default views that are missing are computed first.
+        """
+        from ..workflow.suggest import suggest_tags
+
+        if not self.is_writable:
+            raise StoreError(f"{self.path} is open for reading; proposals need Collection.open(path, write=True).")
+        return suggest_tags(self, **options).run
+
+    def accept(self, pairs: Iterable[tuple[int, str]] | None = None, **options: Any) -> Entry:
+        """Say yes to proposals: pairs of item number and word, or those that ``min_score``, ``tag`` or ``item`` choose.
+
+        ``who`` and ``why`` are kept. One entry of the history, undone as a whole.
+        """
+        from ..workflow.decide import accept
+
+        return accept(self, pairs, **options)
+
+    def reject(self, pairs: Iterable[tuple[int, str]] | None = None, **options: Any) -> Entry:
+        """Say no to proposals, for good: as ``accept``."""
+        from ..workflow.decide import reject
+
+        return reject(self, pairs, **options)
+
+    def apply(self, to: str = "xmp", **options: Any) -> Applied:
+        """Write accepted tags to sidecars ("xmp"), a table ("csv", "json") or the files ("embedded").
+
+        ``options``: ``dry_run``, ``naming`` ("full" or "stem"), ``output`` for tables, as in ``manyview apply``. What
+        was written, and what could not be, comes back; ``undo`` takes it back.
+        """
+        from ..workflow.write_back import apply_tags
+
+        return apply_tags(self, to, **options)
+
+    def undo(self, entry: int | Entry | None = None, *, who: str | None = None) -> Entry:
+        """Take back an entry of the history, of any kind; the last one where none is named."""
+        from ..workflow.undo import undo
+
+        return undo(self, entry, who=who)
 
     # --- opening and closing ---
 

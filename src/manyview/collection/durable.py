@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +28,9 @@ __all__ = [
     "npy_header",
     "remove",
     "remove_tree",
+    "replace_file",
     "store_errors",
+    "sync_folders",
     "write_array",
     "write_file",
 ]
@@ -60,6 +63,9 @@ class Disk:
                 os.fsync(handle)
             finally:
                 os.close(handle)
+
+    def set_mode(self, path: Path, mode: int) -> None:
+        path.chmod(mode)
 
     def mkdir(self, folder: Path) -> None:
         folder.mkdir(mode=0o755)
@@ -107,6 +113,29 @@ def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
             for name in (temporary, path):  # a name whose rename may not last is worth nothing
                 _forget(name)
             raise
+
+
+def replace_file(path: Path, temporary: Path, content: bytes, like: os.stat_result | None = None) -> None:
+    """Put somebody's file in the place of the one that is there, or make it, with the mode of ``like``.
+
+    Unlike ``write_file``, a failure leaves what was there. The folder is to be synced afterwards (``sync_folders``).
+    """
+    with store_errors(path):
+        try:
+            disk.write(temporary, [content])
+            if like is not None:
+                disk.set_mode(temporary, stat.S_IMODE(like.st_mode))
+            disk.rename(temporary, path)
+        except Exception:
+            _forget(temporary)
+            raise
+
+
+def sync_folders(folders: Iterable[Path]) -> None:
+    """Make renames and removals in these folders last."""
+    for folder in sorted(set(folders)):
+        with store_errors(folder):
+            disk.sync_folder(folder)
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:

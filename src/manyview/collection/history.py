@@ -27,6 +27,8 @@ _KEYS = {
     "decisions": ("item_id", "tag_id"),
 }
 """The tables a person's edits live in, and their keys."""
+_BY_COLUMN = frozenset({"clusters"})
+"""Tables in which undoing an entry puts back the columns it changed, and leaves the others."""
 _AT_ONCE = 400
 """Rows looked up by one statement."""
 
@@ -182,14 +184,15 @@ class History:
     ) -> int:
         return self._catalog.run(
             "INSERT INTO history (at, who, kind, summary, detail, undoes) VALUES (?, ?, ?, ?, ?, ?)",
-            (now(), who or _user(), kind, summary, as_json(dict(detail or {})), undoes),
+            (now(), who or _user(), kind, *map(_as_utf8, (summary, as_json(dict(detail or {})))), undoes),
         )
 
     def undo(self, entry_id: int, *, who: str | None = None) -> Entry:
         """Put back every row an entry changed, as an entry of its own. Undoing that one does it again."""
         entry = self.get(entry_id)
-        if entry.undone_by is not None:
-            raise StoreError(f"entry {entry_id} ({entry.summary}) was undone already, by entry {entry.undone_by}.")
+        self._refuse_undone(entry)
+        if entry.kind == "apply":
+            raise StoreError(f"entry {entry_id} ({entry.summary}) wrote files; take it back with Collection.undo.")
         rows = self._catalog.rows(
             "SELECT of_table, row_key, before, after FROM changes WHERE history_id = ? ORDER BY position DESC",
             (entry.id,),
@@ -205,14 +208,35 @@ class History:
             for table, text, before, after in rows:
                 key = tuple(json.loads(text))
                 current = back.get((table, key), now_there[table].get(key))
-                if not _is_as_left(current, after):
+                was, left = (None if part is None else json.loads(part) for part in (before, after))
+                if table in _BY_COLUMN and current and was and left:
+                    # A name and a pin are two things, though they stand in one row.
+                    touched = [name for name in left if was.get(name) != left[name]]
+                    is_same = all(current.get(name) == left[name] for name in touched)
+                    was = {**current, **{name: was.get(name) for name in touched}}
+                else:
+                    is_same = _is_as_left(current, after)
+                if not is_same:
                     raise StoreError(self._refusal(entry, table, text))
-                back[table, key] = None if before is None else json.loads(before)
+                back[table, key] = was
             change.restore((table, key, now_there[table].get(key), row) for (table, key), row in back.items())
             self._catalog.run("UPDATE history SET undone_by = ? WHERE id = ?", (new, entry.id))
             if entry.undoes is not None:  # doing again what had been undone
                 self._catalog.run("UPDATE history SET undone_by = NULL WHERE id = ?", (entry.undoes,))
         return self.get(new)
+
+    def mark_undone(self, entry: Entry, *, who: str | None = None, detail: Mapping[str, Any] | None = None) -> Entry:
+        """Write down that an entry whose effects lie outside the tables was taken back."""
+        with self._catalog.transaction():
+            self._refuse_undone(entry)
+            new = self._insert("undo", f"undid {entry.id}: {entry.summary}", who, detail, entry.id)
+            self._catalog.run("UPDATE history SET undone_by = ? WHERE id = ?", (new, entry.id))
+        return self.get(new)
+
+    @staticmethod
+    def _refuse_undone(entry: Entry) -> None:
+        if entry.undone_by is not None:
+            raise StoreError(f"entry {entry.id} ({entry.summary}) was undone already, by entry {entry.undone_by}.")
 
     def _refusal(self, entry: Entry, table: str, key: str) -> str:
         later = self._catalog.row(
@@ -238,6 +262,11 @@ def _is_as_left(current: dict[str, Any] | None, after: str | None) -> bool:
 def _entry(row: Any) -> Entry:
     number, at, who, kind, summary, detail, undoes, undone_by = row
     return Entry(number, at, who, kind, summary, json.loads(detail), undoes, undone_by)
+
+
+def _as_utf8(text: str) -> str:
+    """Text that can be kept: the bytes of a name that is not UTF-8 become visible."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _user() -> str:

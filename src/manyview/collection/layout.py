@@ -294,24 +294,6 @@ CREATE TABLE versions (           -- counts the changes of each part, so that a 
 INSERT INTO versions (part) VALUES ('items'), ('tags'), ('decisions'), ('runs'), ('edits'), ('history');
 """
 
-_COUNTED_2 = {
-    "items": ("items", "sources", "problems", "segments", "packs", "thumbs"),
-    "tags": ("item_tags",),
-    "decisions": ("decisions",),
-    "runs": ("runs", "labels", "run_clusters", "maps"),
-    "edits": ("clusters", "placements", "links"),
-    "history": ("history",),
-}
-"""Part of the collection -> the tables whose changes its number counts."""
-
-_SCHEMA_2 += "".join(
-    f"CREATE TRIGGER {table}_{event.lower()}_counts AFTER {event} ON {table} "
-    f"BEGIN UPDATE versions SET n = n + 1 WHERE part = '{part}'; END;\n"
-    for part, tables in _COUNTED_2.items()
-    for table in tables
-    for event in ("INSERT", "UPDATE", "DELETE")
-)
-
 _SCHEMA_2 += """
 ALTER TABLE proposals ADD COLUMN record REAL;     -- how likely the owner's own record would hold the tag
 ALTER TABLE proposals ADD COLUMN untouched REAL;  -- how likely nobody has looked at the item yet
@@ -324,35 +306,34 @@ ALTER TABLE decisions ADD COLUMN is_reviewed INTEGER NOT NULL DEFAULT 0;  -- a p
 
 DROP INDEX proposals_by_tag;
 CREATE INDEX runs_by_kind ON runs (kind, id);
-CREATE INDEX proposals_by_certainty ON proposals (run_id, probability DESC, score DESC, item_id, tag_id)
-    WHERE is_open = 1;
-CREATE INDEX proposals_by_tag ON proposals (run_id, tag_id, probability DESC, score DESC, item_id) WHERE is_open = 1;
-CREATE INDEX proposals_by_use ON proposals (run_id, teaches DESC, item_id, tag_id, probability) WHERE is_open = 1;
+CREATE INDEX proposals_by_certainty ON proposals (run_id, is_open, probability DESC, score DESC, item_id, tag_id);
+CREATE INDEX proposals_by_tag ON proposals (run_id, is_open, tag_id, probability DESC, score DESC, item_id, teaches);
+CREATE INDEX proposals_by_use ON proposals (run_id, is_open, teaches DESC, item_id, tag_id, probability);
 
-CREATE TABLE proposal_sums (      -- open proposals by hundredths of probability, of each tag and (tag 0) of all
+CREATE TABLE proposal_sums (      -- open proposals by thousandths of probability, of each tag and (tag 0) of all
     run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     tag_id INTEGER NOT NULL,
-    hundredth INTEGER NOT NULL,   -- 0 to 100
+    part INTEGER NOT NULL,        -- 0 to 1000
     n INTEGER NOT NULL,
     total REAL NOT NULL,          -- of their probabilities
-    PRIMARY KEY (run_id, tag_id, hundredth)
+    PRIMARY KEY (run_id, tag_id, part)
 ) STRICT, WITHOUT ROWID;
 UPDATE proposals SET is_open = 0 WHERE EXISTS (
         SELECT 1 FROM items WHERE items.id = proposals.item_id AND state <> 'here')
     OR EXISTS (SELECT 1 FROM decisions AS d WHERE d.item_id = proposals.item_id AND d.tag_id = proposals.tag_id)
     OR EXISTS (SELECT 1 FROM item_tags AS t WHERE t.item_id = proposals.item_id AND t.tag_id = proposals.tag_id);
-INSERT INTO proposal_sums SELECT run_id, tag_id, CAST(100 * probability AS INTEGER), count(*), sum(probability)
+INSERT INTO proposal_sums SELECT run_id, tag_id, CAST(1000 * probability AS INTEGER), count(*), sum(probability)
     FROM proposals WHERE is_open = 1 AND probability IS NOT NULL GROUP BY 1, 2, 3;
-INSERT INTO proposal_sums SELECT run_id, 0, hundredth, sum(n), sum(total) FROM proposal_sums GROUP BY 1, 2, 3;
+INSERT INTO proposal_sums SELECT run_id, 0, part, sum(n), sum(total) FROM proposal_sums GROUP BY 1, 2, 3;
 
 CREATE TRIGGER proposals_change_sums AFTER UPDATE OF is_open ON proposals
 WHEN new.is_open <> old.is_open AND new.probability IS NOT NULL BEGIN
     INSERT OR IGNORE INTO proposal_sums VALUES
-        (new.run_id, new.tag_id, CAST(100 * new.probability AS INTEGER), 0, 0),
-        (new.run_id, 0, CAST(100 * new.probability AS INTEGER), 0, 0);
+        (new.run_id, new.tag_id, CAST(1000 * new.probability AS INTEGER), 0, 0),
+        (new.run_id, 0, CAST(1000 * new.probability AS INTEGER), 0, 0);
     UPDATE proposal_sums SET n = n + new.is_open - old.is_open,
         total = total + (new.is_open - old.is_open) * new.probability
-        WHERE run_id = new.run_id AND tag_id IN (0, new.tag_id) AND hundredth = CAST(100 * new.probability AS INTEGER);
+        WHERE run_id = new.run_id AND tag_id IN (0, new.tag_id) AND part = CAST(1000 * new.probability AS INTEGER);
 END;
 CREATE TRIGGER decisions_close AFTER INSERT ON decisions BEGIN
     UPDATE proposals SET is_open = 0 WHERE run_id = (SELECT max(id) FROM runs WHERE kind = 'suggest')
@@ -416,6 +397,84 @@ CREATE TABLE started_update (     -- where every item was when an addition began
     cluster_id INTEGER NOT NULL   -- -1: in none
 ) STRICT;
 """
+
+_SCHEMA_2 += """
+CREATE TABLE batches (            -- one `apply`: files written together, to be undone together
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    target TEXT NOT NULL CHECK (target IN ('xmp', 'embedded')),
+    token TEXT NOT NULL,          -- part of the names of its temporary files
+    history_id INTEGER REFERENCES history (id)  -- NULL: still under way
+) STRICT;
+
+CREATE TABLE writes (             -- files that a batch has written, or was about to when it was stopped
+    batch_id INTEGER NOT NULL REFERENCES batches (id),
+    number INTEGER NOT NULL,
+    path BLOB NOT NULL,           -- absolute
+    items TEXT NOT NULL,          -- JSON: the items it speaks of
+    state TEXT NOT NULL CHECK (state IN ('planned', 'written', 'undone')),
+    before TEXT,                  -- SHA-256 of the file as it was; NULL: there was none
+    after TEXT NOT NULL,          -- and as we wrote it
+    kept TEXT,                    -- the file under undo/<batch>/ that holds it as it was
+    edit TEXT NOT NULL,           -- JSON: words and paths that were put in and taken out
+    PRIMARY KEY (batch_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE write_back (         -- how the last writing of an item's tags ended
+    item_id INTEGER PRIMARY KEY REFERENCES items (id),
+    state TEXT NOT NULL CHECK (state IN ('pending', 'written', 'failed')),
+    reason TEXT,                  -- why it failed, for people
+    at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE written_tags (       -- tags that stand in a file by our hand
+    item_id INTEGER NOT NULL REFERENCES items (id),
+    tag_id INTEGER NOT NULL REFERENCES tags (id),
+    target TEXT NOT NULL CHECK (target IN ('xmp', 'embedded')),
+    PRIMARY KEY (item_id, tag_id, target)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE removals (           -- tags that stood in a file when a person said no to them, and have to go from there;
+    item_id INTEGER NOT NULL REFERENCES items (id),  -- what another program adds after that "no" is not among them
+    tag_id INTEGER NOT NULL REFERENCES tags (id),
+    target TEXT NOT NULL CHECK (target IN ('xmp', 'embedded')),
+    PRIMARY KEY (item_id, tag_id, target)
+) STRICT, WITHOUT ROWID;
+CREATE VIEW removable_tags AS     -- what stands in files, as far as we know
+    SELECT item_id, tag_id, iif(source = 'file', 'embedded', 'xmp') AS target FROM item_tags WHERE source <> 'table'
+    UNION ALL SELECT item_id, tag_id, target FROM written_tags;
+INSERT OR IGNORE INTO removals SELECT item_id, tag_id, target FROM removable_tags JOIN decisions USING (item_id, tag_id)
+    WHERE answer = 0;
+CREATE TRIGGER decisions_insert_removal AFTER INSERT ON decisions WHEN new.answer = 0 BEGIN
+    INSERT OR IGNORE INTO removals SELECT item_id, tag_id, target FROM removable_tags
+        WHERE item_id = new.item_id AND tag_id = new.tag_id;
+END;
+CREATE TRIGGER decisions_update_removal AFTER UPDATE OF answer ON decisions WHEN new.answer <> old.answer BEGIN
+    DELETE FROM removals WHERE item_id = new.item_id AND tag_id = new.tag_id;
+    INSERT OR IGNORE INTO removals SELECT item_id, tag_id, target FROM removable_tags
+        WHERE new.answer = 0 AND item_id = new.item_id AND tag_id = new.tag_id;
+END;
+CREATE TRIGGER decisions_delete_removal AFTER DELETE ON decisions BEGIN
+    DELETE FROM removals WHERE item_id = old.item_id AND tag_id = old.tag_id;
+END;
+"""
+
+_COUNTED_2 = {
+    "items": ("items", "sources", "problems", "segments", "packs", "thumbs"),
+    "tags": ("item_tags",),
+    "decisions": ("decisions",),
+    "runs": ("runs", "labels", "run_clusters", "maps"),
+    "edits": ("clusters", "placements", "links", "pinned_items", "adjustments", "cluster_profiles"),
+    "history": ("history",),
+}
+"""Part of the collection -> the tables whose changes its number counts."""
+
+_SCHEMA_2 += "".join(
+    f"CREATE TRIGGER {table}_{event.lower()}_counts AFTER {event} ON {table} "
+    f"BEGIN UPDATE versions SET n = n + 1 WHERE part = '{part}'; END;\n"
+    for part, tables in _COUNTED_2.items()
+    for table in tables
+    for event in ("INSERT", "UPDATE", "DELETE")
+)
 
 MIGRATIONS = (_SCHEMA_1, _SCHEMA_2)
 """MIGRATIONS[n] turns format n into format n + 1. Append only: what was released is never edited."""

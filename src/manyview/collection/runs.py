@@ -99,7 +99,7 @@ class Runs:
         views: Mapping[str, str] | None = None,
         figures: Mapping[str, Any] | None = None,
         seconds: float = 0.0,
-        confidence: Sequence[float] | None = None,
+        confidence: Iterable[float] | None = None,
         model: Any = None,
         identities: Mapping[int, int] | None = None,
         names: Mapping[int, str] | None = None,
@@ -227,8 +227,10 @@ class Runs:
         figures: Mapping[str, Any] | None = None,
         seconds: float = 0.0,
     ) -> Run:
-        """Keep proposals as a run, in place of earlier ones: rows of item, number of the tag, score, probability, reason
-        and so on, as ``NewProposal`` lists them. What people answered is kept elsewhere and stays.
+        """Keep proposals as a run, in place of earlier ones.
+
+        Rows of item, number of the tag, score, probability, reason and so on, as ``NewProposal`` lists them. What
+        people answered is kept elsewhere and stays.
         """
         with self._catalog.transaction():
             run_id = self._start("suggest", method, settings, views, figures, seconds, None)

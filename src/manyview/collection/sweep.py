@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..errors import StoreError
 from . import durable, layout
 from .catalog import Catalog
 from .lock import no_readers
 from .segments import Segments, segment_files
+from .writes import Writes, remove_temporary, temporary
 
 __all__ = ["present_files", "registered_files", "remove_retired", "retired_files", "sweep"]
 
@@ -17,6 +19,8 @@ def registered_files(catalog: Catalog) -> set[str]:
     segments = Segments(catalog)
     names = {f"{layout.THUMBS}/{row[0]}" for row in catalog.rows("SELECT name FROM packs")}
     names |= {f"{layout.RUNS}/{row[0]}" for row in catalog.rows("SELECT model FROM runs WHERE model IS NOT NULL")}
+    undo = catalog.rows("SELECT DISTINCT batch_id, kept FROM writes WHERE kept IS NOT NULL AND state <> 'undone'")
+    names |= {f"{layout.UNDO}/{batch}/{name}" for batch, name in undo}
     for name in segments.names():
         info = segments.info(name)
         for (segment,) in catalog.rows("SELECT name FROM segments WHERE view_id = ?", (info.id,)):
@@ -25,9 +29,10 @@ def registered_files(catalog: Catalog) -> set[str]:
 
 
 def present_files(root: Path) -> set[str]:
-    """Every file of views and thumbnails, and every run folder, that stands there."""
+    """Every file of views, thumbnails and undo, and every run folder, that stands there."""
     found = set()
-    for folder in (root / layout.THUMBS, root / layout.RUNS, *_folders(root / layout.VIEWS)):
+    nested = (*_folders(root / layout.VIEWS), *_folders(root / layout.UNDO))
+    for folder in (root / layout.THUMBS, root / layout.RUNS, *nested):
         if folder.is_dir():
             found |= {entry.relative_to(root).as_posix() for entry in folder.iterdir()}
     return found
@@ -43,9 +48,23 @@ def sweep(catalog: Catalog) -> None:
     for name in sorted(present_files(catalog.root) - registered_files(catalog) - retired_files(catalog)):
         _remove(catalog.root / name)
     remove_retired(catalog)
-    for folder in _folders(catalog.root / layout.VIEWS):
+    _remove_temporaries(catalog)
+    for folder in (*_folders(catalog.root / layout.VIEWS), *_folders(catalog.root / layout.UNDO)):
         if not any(folder.iterdir()):
             durable.remove_tree(folder)
+
+
+def _remove_temporaries(catalog: Catalog) -> None:
+    """What a writing of tags that was stopped left beside somebody's files."""
+    writes = Writes(catalog)
+    batch = writes.open_batch()
+    if batch is None:
+        return
+    for file in writes.files(batch, "planned"):
+        try:
+            remove_temporary(temporary(batch, file.number, file.path))
+        except StoreError:  # a disk that is away, or may not be written now
+            pass
 
 
 def remove_retired(catalog: Catalog) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .completer import TagCompleter as TagCompleter
+    from .evidence import Evidence as Evidence
     from .proposals import Proposal as Proposal
     from .proposals import Proposals as Proposals
-    from .reasons import Evidence as Evidence
 
-_WHERE = {"Evidence": "reasons", "Proposal": "proposals", "Proposals": "proposals", "TagCompleter": "completer"}
+_WHERE = {"Evidence": "evidence", "Proposal": "proposals", "Proposals": "proposals", "TagCompleter": "completer"}
 
 __all__ = ["Evidence", "Proposal", "Proposals", "TagCompleter"]
 

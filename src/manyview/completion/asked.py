@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from ..blocks import Workers, row_blocks
 from .batch import Batch
+from .evidence import Evidence, main_evidence, sentence
 from .items import Items
 from .nearest import Nearest
 from .proposals import best_of_rows
-from .reasons import Evidence, explain_pairs, main_evidence, sentence
+from .reasons import explain_pairs
 from .recipe import Recipe
 
 __all__ = ["Asked"]

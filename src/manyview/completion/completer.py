@@ -18,6 +18,7 @@ from ..errors import ParameterError, ViewWarning
 from ..methods.base import MultiviewEstimator, say
 from .asked import Asked
 from .batch import Batch
+from .evidence import Evidence
 from .items import Items, fit_items
 from .models import (
     OF_FOREST,
@@ -37,7 +38,6 @@ from .probability import (
     share_new,
 )
 from .proposals import Proposals
-from .reasons import Evidence
 from .recipe import COMBINED, RIDGES, Recipe, fit_recipe
 from .state import pack, unpack
 from .vocabulary import tags_in_vocabulary

@@ -9,11 +9,11 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from .reasons import Evidence
+from .evidence import Evidence
 
 __all__ = ["Proposal", "Proposals", "best_of_rows"]
 
-_AT_ONCE = 512
+_AT_ONCE = 2048
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ lifts it; that split is a convention.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .batch import Batch
+from .evidence import SHOWN, Evidence
 from .items import Items
 from .naive_bayes import NaiveBayes
 from .nearest import Nearest, weights_of
@@ -23,53 +25,89 @@ from .recipe import Recipe
 from .ridge import Ridge
 from .simple_sources import Clusters, Companions, ModelScores, Neighbours
 
-__all__ = ["Evidence", "explain_pairs", "main_evidence", "sentence"]
-
-_SHOWN = 3
-_NEGATIVE_SHARE = 0.25
+__all__ = ["explain_pairs"]
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """One thing that spoke for a proposal, or against it.
+class _Shared:
+    """What several pairs of one batch have in common, worked out once. Pairs come tag by tag."""
 
-    kind : "tag" (a tag of the item), "view" (what it is like in a view, by the ridges and by similar items),
-        "cluster", "forest", or "frequency" (what is left: how frequent the tag is anyway)
-    name : the tag or the view
-    amount : what it added to the score
-    share : amount over the sum of all positive amounts
-    items : up to three rows of ``fit`` that carry the tag, most similar first
-    """
+    def __init__(self, batch: Batch, near: Sequence[Nearest], items: Items, known: Any, names: Sequence[str]) -> None:
+        self.batch, self.near, self.items, self.names = batch, near, items, names
+        self.weights = [weights_of(found) for found in near]
+        self._known = known
+        self._values: dict[int, Any] = {}
+        self._of_tag: dict[tuple[int, str], Any] = {}
+        self._tag = -1
+        self.carriers = np.zeros(items.n_items, dtype=bool)
 
-    kind: str
-    name: str
-    amount: float
-    share: float
-    items: tuple[int, ...] = ()
+    def turn_to(self, tag: int) -> None:
+        """The pairs that follow are of this tag."""
+        if tag != self._tag:
+            self.carriers[self._carriers_of(self._tag)] = False
+            self.carriers[self._carriers_of(tag)] = True
+            self._tag = tag
+            self._of_tag.clear()
+
+    def _carriers_of(self, tag: int) -> Any:
+        start, stop = self._known.indptr[tag : tag + 2] if tag >= 0 else (0, 0)
+        return self._known.indices[start:stop]
+
+    def coefficients(self, ridge: Ridge) -> tuple[Any, Any]:
+        """Those of the tag."""
+        found: tuple[Any, Any] = self._once(ridge, "coefficients", lambda: ridge.coefficients(self._tag))
+        return found
+
+    def column(self, source: Any, matrix: Any) -> Any:
+        """The column of the tag in a sparse matrix of a source, dense."""
+        by_columns = self._values.setdefault(id(matrix), None)
+        if by_columns is None:
+            by_columns = self._values[id(matrix)] = matrix.tocsc()
+        return self._once(source, "column", lambda: by_columns[:, [self._tag]].toarray().ravel())
+
+    def _once(self, source: Any, what: str, make: Callable[[], Any]) -> Any:
+        key = (id(source), what)
+        if key not in self._of_tag:
+            self._of_tag[key] = make()
+        return self._of_tag[key]
+
+    def scores(self, source: Any) -> Any:
+        """What a source says of the whole batch."""
+        if id(source) not in self._values:
+            self._values[id(source)] = source.scores(self.batch)
+        return self._values[id(source)]
 
 
 @dataclass(frozen=True)
 class _Asked:
     """One pair of item and tag, and all that is needed to look into it."""
 
-    batch: Batch
+    shared: _Shared
     row: int
     tag: int
-    near: Sequence[Nearest]
-    carriers: NDArray[np.bool_]
-    names: Sequence[str]
-    items: Items
     divisors: Mapping[int, float]
 
     @property
+    def batch(self) -> Batch:
+        return self.shared.batch
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self.shared.names
+
+    @cached_property
     def own_tags(self) -> NDArray[np.intp]:
         start, stop = self.batch.tags.indptr[self.row : self.row + 2]
         return np.asarray(self.batch.tags.indices[start:stop], dtype=np.intp)
 
+    @cached_property
+    def alike(self) -> list[tuple[int, ...]]:
+        """The nearest items that carry the tag, in each view."""
+        return [self.carrying(near) for near in self.shared.near]
+
     def carrying(self, near: Nearest) -> tuple[int, ...]:
         """The nearest items that carry the tag."""
         found, weight = near.items[self.row], near.cosines[self.row]
-        return tuple(int(t) for t in found[(weight > 0) & self.carriers[found]][:_SHOWN])
+        return tuple(found[(weight > 0) & self.shared.carriers[found]][:SHOWN].tolist())
 
 
 def explain_pairs(
@@ -89,13 +127,13 @@ def explain_pairs(
     scores = recipe.scores(batch)
     ridges = {id(source): source for source in recipe.sources.values() if isinstance(source, Ridge)}
     divisors = {key: _divisors(ridge, batch)[rows, tags] for key, ridge in ridges.items()}
-    found = []
-    for p, (row, tag) in enumerate(zip(rows.tolist(), tags.tolist(), strict=True)):
-        carriers = np.zeros(items.n_items, dtype=bool)
-        carriers[known.indices[known.indptr[tag] : known.indptr[tag + 1]]] = True
+    shared = _Shared(batch, near, items, known, names)
+    found: list[list[Evidence]] = [[] for _ in range(len(rows))]
+    for p in np.argsort(tags, kind="stable").tolist():
+        row, tag = int(rows[p]), int(tags[p])
+        shared.turn_to(tag)
         own = {key: float(values[p]) for key, values in divisors.items()}
-        asked = _Asked(batch, row, tag, near, carriers, names, items, own)
-        found.append(_evidence(recipe, asked, float(scores[row, tag])))
+        found[p] = _evidence(recipe, _Asked(shared, row, tag, own), float(scores[row, tag]))
     return found
 
 
@@ -122,34 +160,6 @@ def _evidence(recipe: Recipe, asked: _Asked, score: float) -> list[Evidence]:
     return [*found, Evidence("frequency", "", left, left / total)]
 
 
-def main_evidence(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The three largest that spoke for it, the one that spoke loudest against it, and what is left."""
-    *parts, left = found
-    positive = [one for one in parts if one.amount > 0][:_SHOWN]
-    against = [one for one in parts if one.share < -_NEGATIVE_SHARE][-1:]
-    return (*positive, *against, left)
-
-
-def sentence(tag: str, evidence: Sequence[Evidence], item_names: Any) -> str:
-    """The reason in words."""
-    parts = [_words(one, item_names) for one in evidence if one.amount > 0 and one.kind != "frequency"]
-    if not parts:
-        return f"{tag}: frequent in this collection."
-    against = [_words(one, item_names) for one in evidence if one.amount < 0 and one.kind != "frequency"]
-    return f"{tag}: because of {', '.join(parts)}" + (f"; against it: {', '.join(against)}." if against else ".")
-
-
-def _words(one: Evidence, item_names: Any) -> str:
-    like = f" (like {', '.join(str(item_names[t]) for t in one.items)})" if one.items else ""
-    what = {
-        "tag": f"the tag {one.name}",
-        "view": f"its {one.name}{like}",
-        "cluster": f"its cluster {one.name}{like}",
-        "forest": f"items in the same leaves{like}",
-    }[one.kind]
-    return f"{what} {abs(one.share):.0%}"
-
-
 _Part = tuple[str, str, float, tuple[int, ...]]
 
 
@@ -161,7 +171,7 @@ def _parts(source: Any, asked: _Asked) -> list[_Part]:
     if isinstance(source, NaiveBayes):
         return _bayes_parts(source, asked)
     if isinstance(source, Companions):
-        given = source.share[asked.own_tags][:, [asked.tag]].toarray().ravel()
+        given = asked.shared.column(source, source.share)[asked.own_tags]
         return [("tag", asked.names[j], float(amount), ()) for j, amount in zip(asked.own_tags, given, strict=True)]
     if isinstance(source, Clusters):
         return _cluster_part(source, asked)
@@ -172,40 +182,39 @@ def _parts(source: Any, asked: _Asked) -> list[_Part]:
 
 
 def _ridge_parts(ridge: Ridge, asked: _Asked) -> list[_Part]:
-    batch, row = asked.batch, asked.row
-    from_tags, from_features = ridge.coefficients(asked.tag)
-    divisor = asked.divisors[id(ridge)]
+    from_tags, from_features = asked.shared.coefficients(ridge)
+    divisor, features = asked.divisors[id(ridge)], asked.batch.features[asked.row]
     parts: list[_Part] = [
-        ("tag", asked.names[j], float(from_tags[j]) / divisor, ()) for j in asked.own_tags if j != asked.tag
+        ("tag", asked.names[j], float(from_tags[j]) / divisor, ()) for j in asked.own_tags.tolist() if j != asked.tag
     ]
     start = 0
-    for v, space in enumerate(asked.items.spaces):
+    for v, space in enumerate(asked.shared.items.spaces):
         stop = start + space.n_features
-        amount = float(batch.features[row, start:stop] @ from_features[start:stop]) / divisor
-        parts.append(("view", space.name, amount, asked.carrying(asked.near[v])))
+        amount = float(features[start:stop] @ from_features[start:stop]) / divisor
+        parts.append(("view", space.name, amount, asked.alike[v]))
         start = stop
     return parts
 
 
 def _neighbour_parts(asked: _Asked) -> list[_Part]:
-    weights = [weights_of(Nearest(near.items[[asked.row]], near.cosines[[asked.row]]))[0] for near in asked.near]
+    weights = [weight[asked.row] for weight in asked.shared.weights]
     n_views = sum(bool(weight.any()) for weight in weights)
     parts: list[_Part] = []
     for v, weight in enumerate(weights):
-        amount = float(weight[asked.carriers[asked.near[v].items[asked.row]]].sum())
+        amount = float(weight[asked.shared.carriers[asked.shared.near[v].items[asked.row]]].sum())
         if amount:
-            parts.append(("view", asked.items.spaces[v].name, amount / n_views, asked.carrying(asked.near[v])))
+            parts.append(("view", asked.shared.items.spaces[v].name, amount / n_views, asked.alike[v]))
     return parts
 
 
 def _bayes_parts(source: NaiveBayes, asked: _Asked) -> list[_Part]:
     own = asked.own_tags
-    lifts = np.maximum(source.lift[own][:, [asked.tag]].toarray().ravel() + source.apart[own], 0.0)
+    lifts = np.maximum(asked.shared.column(source, source.lift)[own] + source.apart[own], 0.0)
     if not lifts.any():
         return []
-    value = float(source.scores(Batch(asked.batch.tags[[asked.row]], *_NOTHING))[0, asked.tag])
+    value = float(asked.shared.scores(source)[asked.row, asked.tag])
     shared = (value - source.prior[asked.tag]) * lifts / lifts.sum()
-    return [("tag", asked.names[j], float(amount), ()) for j, amount in zip(own, shared, strict=True)]
+    return [("tag", asked.names[j], amount, ()) for j, amount in zip(own.tolist(), shared.tolist(), strict=True)]
 
 
 _NOTHING: tuple[Any, Any, Any] = (np.zeros((1, 0), dtype=np.float32), None, None)

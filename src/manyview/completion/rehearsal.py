@@ -22,8 +22,11 @@ HIDDEN_SHARE = 0.15
 """The share of tags hidden on items that keep some (q)."""
 _UNTAGGED_SHARE = 0.10
 _ENOUGH_HIDDEN = 3_000
-_MOST_ROUNDS = 5
-_MOST_PAIRS = 1_000_000
+_ENOUGH_ITEMS = 5_000
+"""Items rehearsed, each as often as it was: the calibration of the best proposals rests on a few of each."""
+_MOST_ROUNDS = 10
+_MOST_ROUNDS_FOR_TAGS = 5
+_MOST_PAIRS = 4_000_000
 _LEAST_HIDDEN = 20
 WARM, COLD = 0, 1
 
@@ -51,14 +54,15 @@ class Pairs:
 
 
 def draw_rehearsals(tags: Any, rng: np.random.Generator) -> list[Draw]:
-    """Rounds of hiding, until about 3,000 tags have been hidden, at most five."""
+    """Rounds of hiding, until about 3,000 tags have been hidden (five at most) and 5,000 items rehearsed (ten)."""
     tagged = np.flatnonzero(np.diff(tags.indptr))
     if not tagged.size:
         return []
     row = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
     draws: list[Draw] = []
     n_hidden = 0
-    while n_hidden < _ENOUGH_HIDDEN and len(draws) < _MOST_ROUNDS:
+    n_rounds = min(_MOST_ROUNDS, -(-_ENOUGH_ITEMS // tagged.size))
+    while len(draws) < n_rounds or (n_hidden < _ENOUGH_HIDDEN and len(draws) < _MOST_ROUNDS_FOR_TAGS):
         emptied = np.zeros(tags.shape[0], dtype=bool)
         emptied[rng.choice(tagged, size=int(np.ceil(_UNTAGGED_SHARE * tagged.size)), replace=False)] = True
         gone = (rng.random(tags.nnz) < HIDDEN_SHARE) | emptied[row]
@@ -86,7 +90,7 @@ def collect_pairs(
 
     ``sources_of(round, rows)`` fits the sources to what the round shows. Scores are divided by the share of tags
     left, since fewer tags to learn from make every score smaller; for ``tag_based`` sources of items that kept tags
-    by the share that such items kept. At most about a million pairs of each kind, of items drawn at random.
+    by the share that such items kept. At most about four million pairs of each kind, of items drawn at random.
     """
     found: tuple[list[Pairs], list[Pairs]] = ([], [])
     for number, draw in enumerate(draws):

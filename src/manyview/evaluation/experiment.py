@@ -23,7 +23,7 @@ from .calibration import calibration_error
 from .splits import count_duplicates, hide_tags
 from .table import text_table
 
-__all__ = ["TagExperiment", "hidden_tags_experiment", "method_names"]
+__all__ = ["Answers", "TagExperiment", "hidden_tags_experiment", "method_names"]
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +39,18 @@ _OF_FOREST = {
 
 
 @dataclass(frozen=True)
+class Answers:
+    """The first five proposals of every item on one draw: how likely each was said to be, and whether it was right.
+
+    known : the probabilities with completeness set to what was left of the tags; ``estimated`` with the estimated one.
+    """
+
+    known: Floats
+    estimated: Floats
+    right: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
 class TagExperiment:
     """What ``hidden_tags_experiment`` found.
 
@@ -47,6 +59,7 @@ class TagExperiment:
         five with completeness set to what was left, ``ECE estimated`` that with the estimated ``completeness``
         (methods with probabilities only).
     n_duplicates : items whose views and tags repeat those of another one; where there are many, figures flatter.
+    answers : method -> the proposals behind the calibration errors, a set per seed (methods with probabilities only).
     """
 
     hide: float
@@ -55,6 +68,7 @@ class TagExperiment:
     n_tags: int
     n_duplicates: int
     figures: Mapping[str, Mapping[str, Sequence[float]]] = field(repr=False)
+    answers: Mapping[str, Sequence[Answers]] = field(default_factory=dict, repr=False)
 
     def mean(self, method: str, figure: str) -> float:
         """The mean of a figure over the seeds."""
@@ -76,8 +90,8 @@ class TagExperiment:
 class _Draw:
     """One draw: what is left of the tags, and a forest that several methods share."""
 
-    def __init__(self, X: Any, table: TagTable, hide: float, seed: int, n_trees: int) -> None:
-        self.X, self.seed, self.n_trees = X, seed, n_trees
+    def __init__(self, X: Any, table: TagTable, hide: float, seed: int, n_trees: int, n_jobs: int | None) -> None:
+        self.X, self.seed, self.n_trees, self.n_jobs = X, seed, n_trees, n_jobs
         self.left, self.hidden = hide_tags(table, hide, seed)
 
     @cached_property
@@ -109,7 +123,7 @@ Method = Callable[[_Draw], Any]
 
 
 def _completer(name: str) -> Method:
-    return lambda draw: TagCompleter(method=name, random_state=draw.seed).fit(draw.X, draw.left)
+    return lambda draw: TagCompleter(method=name, random_state=draw.seed, n_jobs=draw.n_jobs).fit(draw.X, draw.left)
 
 
 def _of_forest(name: str) -> Method:
@@ -157,7 +171,9 @@ def hidden_tags_experiment(
     methods: Sequence[str] | Mapping[str, Any] | None = None,
     *,
     n_trees: int = 100,
+    n_jobs: int | None = None,
     verbose: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TagExperiment:
     """How well would missing tags be found? Hide a share of the known ones and look for them again.
 
@@ -181,8 +197,12 @@ def hidden_tags_experiment(
         "neighbours" and "frequency".
     n_trees : int, default=100
         Trees of that forest.
+    n_jobs : None or int
+        Threads; None takes all cores.
     verbose : int, default=0
         1 tells of every method and draw, on stderr.
+    progress : function, default=None
+        Called with the number of fits that are done and the number of all.
 
     Examples
     --------
@@ -196,14 +216,25 @@ def hidden_tags_experiment(
     draws = tuple(range(check_number("seeds", seeds, integer=True, low=1))) if isinstance(seeds, int) else tuple(seeds)
     chosen = _chosen(methods)
     figures: dict[str, dict[str, list[float]]] = {name: {} for name in chosen}
-    for seed in draws:
-        draw = _Draw(X, table, hide, seed, n_trees)
-        for name, make in chosen.items():
-            for figure, value in _judged(make(draw), draw, hide).items():
-                figures[name].setdefault(figure, []).append(value)
-            if verbose:
-                say(f"draw {seed}, {name}: P@1 {figures[name]['P@1'][-1]:.3f}, P@5 {figures[name]['P@5'][-1]:.3f}")
-    return TagExperiment(float(hide), draws, table.n_items, table.n_tags, count_duplicates(views, table), figures)
+    answers: dict[str, list[Answers]] = {}
+    steps = [(seed, name) for seed in draws for name in chosen]
+    draw: Any = None
+    for step, (seed, name) in enumerate(steps):
+        if progress is not None:
+            progress(step, len(steps))
+        if draw is None or draw.seed != seed:
+            draw = _Draw(X, table, hide, seed, n_trees, n_jobs)
+        found, told = _judged(chosen[name](draw), draw, hide)
+        for figure, value in found.items():
+            figures[name].setdefault(figure, []).append(value)
+        if told is not None:
+            answers.setdefault(name, []).append(told)
+        if verbose:
+            say(f"draw {seed}, {name}: P@1 {figures[name]['P@1'][-1]:.3f}, P@5 {figures[name]['P@5'][-1]:.3f}")
+    if progress is not None:
+        progress(len(steps), len(steps))
+    duplicates = count_duplicates(views, table)
+    return TagExperiment(float(hide), draws, table.n_items, table.n_tags, duplicates, figures, answers)
 
 
 def _chosen(methods: Any) -> dict[str, Method]:
@@ -224,14 +255,16 @@ def _chosen(methods: Any) -> dict[str, Method]:
     return {name: _METHODS[name] for name in methods}
 
 
-def _judged(model: Any, draw: _Draw, hide: float) -> dict[str, float]:
-    """Every figure of one fitted method on one draw."""
+def _judged(model: Any, draw: _Draw, hide: float) -> tuple[dict[str, float], Answers | None]:
+    """Every figure of one fitted method on one draw, and the proposals behind its calibration."""
     figures: dict[str, float] = {}
+    answers = None
     if hasattr(model, "propose"):
         proposals = model.propose(top=_DEEPEST)
         items, columns = proposals.items, proposals.columns
         right = np.asarray(draw.hidden[items, columns]).ravel() > 0
         known = probability_true(proposals.records, proposals.new, 1.0 - hide)
+        answers = Answers(known, proposals.probabilities, right)
         figures["ECE"] = calibration_error(known, right)
         figures["ECE estimated"] = calibration_error(proposals.probabilities, right)
         figures["completeness"] = model.completeness_
@@ -239,7 +272,7 @@ def _judged(model: Any, draw: _Draw, hide: float) -> dict[str, float]:
         scores = np.array(model.tag_scores(), dtype=np.float32)
         scores[draw.left.yes.toarray() > 0] = -np.inf
         items, columns = best_of_rows(scores, _DEEPEST)
-    return {**_curves(draw.hidden, items, columns), **figures}
+    return {**_curves(draw.hidden, items, columns), **figures}, answers
 
 
 def _curves(hidden: Any, items: NDArray[np.int64], columns: NDArray[np.int64]) -> dict[str, float]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..collection.catalog import as_json
 from ..collection.items import FileFacts, Known, NewItem, Problem
 from ..collection.layout import CATALOG
 from ..errors import MissingExtra, StoreError
@@ -17,7 +16,7 @@ from .files import DOCUMENTS, HEAD, PICTURES, VIDEOS, BadFile, Kind, open_regula
 from .keywords import Keywords, read_keywords
 from .pdf import PdfReader
 from .report import Progress, Report
-from .sidecar import is_sidecar, read_sidecar, sidecar_owner
+from .sidecar import beside_words, is_sidecar, read_sidecar, sidecars_by_owner
 
 if TYPE_CHECKING:
     from ..collection.collection import Collection
@@ -42,9 +41,7 @@ class Scan:
 
     def beside(self, path: str) -> str:
         """The sidecars of a file, in words that change when one of them comes, goes or changes."""
-        beside = self.sidecars.get(path, {}).items()
-        words = [[name.encode("utf-8", "backslashreplace").decode(), *facts[:2]] for name, facts in beside]
-        return as_json(words) if words else ""
+        return beside_words(self.sidecars.get(path, {}))
 
 
 def scan(root: str) -> Scan:
@@ -81,10 +78,9 @@ def scan(root: str) -> Scan:
             except OSError as error:
                 bad = os_problem(error)
                 found.problems.append(Problem(path, bad.reason, bad.sentence))
-        for name in sorted(sidecars):
-            for owner in sidecar_owner(name, names):
-                beside = found.sidecars.setdefault(os.path.join(folder, owner), {})
-                beside[os.path.join(folder, name)] = sidecars[name]
+        for owner, beside in sidecars_by_owner([*names, *sidecars]).items():
+            path = os.path.join(folder, owner)
+            found.sidecars[path] = {os.path.join(folder, name): sidecars[name] for name in beside}
         files.update((os.path.join(folder, name), facts) for name, facts in names.items())
     found.files = dict(sorted(files.items(), key=lambda entry: os.fsencode(entry[0])))
     return found

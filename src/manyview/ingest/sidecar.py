@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from ..collection.catalog import as_json
+from ..collection.items import FileFacts
 from .containers import LIMIT, Block
 from .files import BadFile, open_regular
 from .keywords import Keywords, gather
 
-__all__ = ["is_sidecar", "read_sidecar", "sidecar_owner"]
+__all__ = ["beside_words", "is_sidecar", "read_sidecar", "sidecars_by_owner"]
 
 
 def is_sidecar(name: str) -> bool:
@@ -17,13 +19,29 @@ def is_sidecar(name: str) -> bool:
     return name[-4:].lower() == ".xmp"
 
 
-def sidecar_owner(name: str, names: Iterable[str]) -> list[str]:
-    """The files of a folder that a sidecar belongs to: ``a.jpg.xmp`` to ``a.jpg``, ``a.xmp`` to every ``a.*``."""
-    stem = name[:-4]
-    others = [other for other in names if not is_sidecar(other)]
-    return [other for other in others if other == stem] or [
-        other for other in others if os.path.splitext(other)[0] == stem
-    ]
+def sidecars_by_owner(names: Iterable[str]) -> dict[str, list[str]]:
+    """The sidecars of every file of a folder that has some, sorted.
+
+    ``a.jpg.xmp`` belongs to ``a.jpg``; where there is no such file, and for ``a.xmp``, to every ``a.*``.
+    """
+    listed = sorted(names)
+    files = [name for name in listed if not is_sidecar(name)]
+    by_stem: dict[str, list[str]] = {}
+    for name in files:
+        by_stem.setdefault(os.path.splitext(name)[0], []).append(name)
+    exact = set(files)
+    found: dict[str, list[str]] = {}
+    for name in filter(is_sidecar, listed):
+        stem = name[:-4]
+        for owner in [stem] if stem in exact else by_stem.get(stem, ()):
+            found.setdefault(owner, []).append(name)
+    return found
+
+
+def beside_words(sidecars: Mapping[str, FileFacts]) -> str:
+    """The sidecars of a file, by path, in words that change when one of them comes, goes or changes."""
+    words = [[name.encode("utf-8", "backslashreplace").decode(), *facts[:2]] for name, facts in sidecars.items()]
+    return as_json(words) if words else ""
 
 
 def read_sidecar(path: str) -> Keywords:

@@ -32,7 +32,8 @@ def read_packet(packet: bytes) -> XmpKeywords:
     from defusedxml.ElementTree import ParseError, fromstring
 
     try:
-        root = fromstring(packet.strip(b"\0 \t\r\n"), forbid_dtd=True)
+        wide = packet[:2] in (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")  # in UTF-16 a zero may be half a letter
+        root = fromstring(packet if wide else packet.strip(b"\0 \t\r\n"), forbid_dtd=True)
     except DefusedXmlException as error:
         raise Damaged("its XMP defines entities, which no camera or photo program does; it was not read.") from error
     except (ParseError, ValueError, LookupError, RecursionError) as error:

@@ -17,7 +17,7 @@ from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks, workers
 from ..data.checks import as_generator, check_choice, check_number
 from ..data.views import Views
-from ..errors import ViewWarning
+from ..errors import ParameterError, ViewWarning
 from ._consensus_graph import Floats, Ints
 from ._consensus_members import check_members, given_members
 from ._consensus_scaling import apply_scaling, key_of, learn_points, same_row_sums
@@ -57,8 +57,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     previous : labels of an earlier clustering, one per item, or None
         To go on from it instead of starting afresh: -1 stands for items it did not know. It is a member with a third
         of the weight of all members made here together, a quarter of the members' vote; and where it has
-        ``n_clusters`` clusters, the last k-means also starts from them, which is taken unless a fresh start is better by
-        more than 2 %. Clusters then change where the data say so clearly, not by chance.
+        ``n_clusters`` clusters, the last k-means also starts from them, which is taken unless a fresh start is
+        better by more than 2 %. Clusters then change where the data say so clearly, not by chance.
     random_state : int, Generator or None
         The same data give the same clusters unless another seed is asked for; None draws one.
     n_jobs : int or None
@@ -137,6 +137,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         warn_items_without_views(has_any)
         seed = int(as_generator(self.random_state).integers(2**31))
         given = given_members(entries, views)
+        previous = None if self.previous is None else _check_previous(self.previous, views.n_items)
         with workers(self.n_jobs) as threads:
             with self._step("scaling"):
                 points = self._learn_points(views, threads)
@@ -151,11 +152,11 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                 self.state_ = {"rows": few.rows, "present": few.present, "labels": numbers[: few.rows.shape[0]]}
             else:
                 _warn_if_few(electors.rows.shape[0], n_clusters)
-                if self.previous is not None:
+                if previous is not None:
                     weight = _SAY_OF_PREVIOUS * n_members * len(electors.spaces(at_least=2))
-                    given += given_members([(self.previous, weight)], views)
+                    given += given_members([(previous, weight)], views)
                 here = [replace(member, labels=member.labels[everyone[voting]]) for member in given]
-                start = None if self.previous is None else _start(here[-1].labels, n_clusters)
+                start = None if previous is None else _start(here[-1].labels, n_clusters)
                 outcome = vote(
                     electors,
                     _numbered(kinds[voting]),
@@ -264,6 +265,17 @@ def _representatives(kinds: Ints, voting: Ints) -> Ints:
 
 def _numbered(kinds: Ints) -> Ints:
     return np.unique(kinds, return_inverse=True)[1]
+
+
+def _check_previous(previous: Any, n_items: int) -> Ints | None:
+    """Earlier labels; None where no item has one."""
+    labels = np.asarray(previous)
+    if labels.shape != (n_items,) or labels.dtype.kind not in "iu":
+        raise ParameterError(
+            f"previous must hold {n_items} whole numbers, the earlier label of each item and -1 where it had none; "
+            f"got {labels.dtype} of shape {labels.shape}."
+        )
+    return labels.astype(np.intp) if (labels >= 0).any() else None
 
 
 def _start(labels: NDArray[np.int32], n_clusters: int) -> Ints | None:

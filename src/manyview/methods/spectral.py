@@ -144,8 +144,8 @@ def cluster_rows(
     """k-means with k-means++ starts: the labels and centres of the start with the smallest inertia.
 
     Above 100,000 rows the starts are compared on a sample, and the best one is continued on all rows. The same for any
-    number of threads. ``start`` holds earlier labels from 0 to ``n_clusters`` - 1 (-1: unknown), all of which occur: the
-    outcome that starts from their means is taken unless one of the others is better by more than 2 %.
+    number of threads. ``start`` holds earlier labels from 0 to ``n_clusters`` - 1, all of which occur, and -1 for
+    unknown: the outcome that starts from their means is taken unless one of the others is better by more than 2 %.
     """
     rng = np.random.default_rng(seed)
     seeds = rng.integers(2**31, size=n_init)

@@ -399,10 +399,11 @@ class TagForest(ClusterMixin, MultiviewEstimator):
         if getattr(self, "_views", None) is None:
             raise ParameterError(
                 "method='combined' needs the items of fit, which a saved forest does not keep. Use "
-                "TagCompleter(model=forest).fit(X, tags), or another method."
+                "TagCompleter().fit(X, tags), or another method."
             )
         table = TagTable(self.tag_names_, self.tags_.copy(), self.refused_.copy())
-        completer = TagCompleter(model=self).fit(self._views, table)
+        # The forest as one more source gains nothing that can be measured and costs several times the rest.
+        completer = TagCompleter().fit(self._views, table)
         scores: NDArray[np.float32] = completer.tag_scores(None if X is None else self._new_views(X))
         return scores
 

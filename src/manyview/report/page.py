@@ -17,6 +17,7 @@ from ..data.checks import check_number
 from ..errors import ParameterError, StoreError
 from ..workflow.profiles import ClusterProfiles
 from .cards import Cards, front
+from .evaluation import evaluation_section
 from .markup import Markup, clipped, joined, tag
 from .pictures import data_addresses, picture_source
 
@@ -42,6 +43,7 @@ class ClusterReport:
         none. Larger ones are made small; bytes that are no such file are left out.
     captions : one text per item, shown where there is no picture
     settings : dict of what to say about the run: method, seed, time, ...
+    evaluation : what ``Collection.runs.evaluation()`` gives: figures of ``manyview eval``, or None
     n_pictures : int, default=12
         Typical items shown per cluster, as far as the profiles list them; borderline items are half as many. Pictures
         together stay below 7 MB, so that a page of a hundred clusters stays below 10 MB; the first of each cluster come
@@ -62,6 +64,7 @@ class ClusterReport:
         thumbnails: Any = None,
         captions: Sequence[str] | None = None,
         settings: Mapping[str, Any] | None = None,
+        evaluation: Mapping[str, Any] | None = None,
         n_pictures: int = 12,
     ) -> None:
         if captions is not None and len(captions) != profiles.n_items:
@@ -70,6 +73,7 @@ class ClusterReport:
         self.title = title
         self.captions = captions
         self.settings = dict(settings or {})
+        self.evaluation = evaluation
         self.n_pictures = int(check_number("n_pictures", n_pictures, integer=True, low=0))
         self._source = picture_source(thumbnails)
 
@@ -89,7 +93,12 @@ class ClusterReport:
         return joined(
             [
                 front(cards, self.title, self.settings),
-                tag("main", *[cards.card(one) for one in self.profiles], cards.outside()),
+                tag(
+                    "main",
+                    evaluation_section(self.evaluation),
+                    *[cards.card(one) for one in self.profiles],
+                    cards.outside(),
+                ),
                 tag(
                     "footer",
                     f"Made by manyview {__version__}. This page is one file: it runs no script and asks nothing of the "

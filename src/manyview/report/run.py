@@ -21,6 +21,7 @@ def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterR
         title=collection.path.stem,
         thumbnails=lambda row: collection.thumbs.get(items[row].id),
         captions=[text or "" for text in collection.items.texts()],
+        evaluation=collection.runs.evaluation(),
         settings={
             "run": run.id,
             "method": run.method,

@@ -257,7 +257,7 @@ def _keep(
     """The rows of a batch in every view, its thumbnails and fingerprints, and what was refused: all of it, or none."""
     rows = {}
     for one in made:
-        ids = [number for number in found if number in missing[one.name]]
+        ids = [number for number in sorted(found) if number in missing[one.name]]
         if ids:
             rows[one.name] = ids, each_row(one, [found[number] for number in ids], n_jobs)
     with collection.transaction():

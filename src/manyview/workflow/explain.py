@@ -6,28 +6,25 @@ import numpy as np
 
 from ..collection.collection import Collection
 from ..collection.runs import Run
-from ..data.views import Views
 from ..errors import ParameterError
-from .fit import TAGS, describe_run, fit_views, item_words
+from .living import current_clusters, labels_of_all
 from .profiles import ClusterProfiles
 from .reasons import ItemReason, explain_item
+from .run_views import describe_run, item_words, run_views
 
-__all__ = ["explain_in_run", "profiles_of_run", "run_views"]
-
-
-def run_views(collection: Collection, run: Run) -> Views | None:
-    """The views a run used, as they are now; those that were removed since are left out."""
-    there = [name for name in run.views if name == TAGS or name in collection.view_names]
-    return fit_views(collection, there, run.method)[0] if there else None
+__all__ = ["explain_in_run", "profiles_of_run"]
 
 
 def profiles_of_run(collection: Collection, run: Run) -> ClusterProfiles:
-    """The clusters of a run, described anew with today's tags and names. Items that came later are in no cluster."""
-    ids, labels = collection.runs.labels(run.id)
-    here = collection.items.ids
-    current = np.full(here.size, -1, dtype=np.int64)
-    current[np.searchsorted(here, ids)] = labels
-    return describe_run(run_views(collection, run), current, collection.tags, item_words(collection))
+    """The clusters as they are now, described anew with today's tags; labels are the clusters' numbers."""
+    return describe_run(
+        run_views(collection, run),
+        labels_of_all(collection, collection.living.standing(run.id)),
+        collection.tags,
+        item_words(collection),
+        weights=run.figures.get("view_weights"),
+        names={one.id: one.name for one in current_clusters(collection, run.id)},
+    )
 
 
 def explain_in_run(collection: Collection, run: Run, item_id: int) -> ItemReason:

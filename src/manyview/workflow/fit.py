@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -13,16 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..collection.collection import Collection
+from ..collection.living import Standing
 from ..collection.runs import Run
 from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError
 from ..features.base import extractor_names
+from .changes import ChangeReport
 from .compute import Computed, Progress, came_with_source, compute_views, default_views
-from .profiles import ClusterProfiles, cluster_profiles
+from .identity import Then, identities_of_labels
+from .living import refresh_profiles, settle
+from .profiles import ClusterProfiles
+from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .transfer import Annotations, annotations_of, common_view
+from .updates import record_update, standing_before, tell_changes
 
-__all__ = ["METHODS", "Fitted", "ItemWords", "describe_run", "fit_collection", "fit_views", "item_words"]
+__all__ = ["METHODS", "Fitted", "fit_collection"]
 
 METHODS = {
     "consensus": "many clusterings of every view, and what they agree on",
@@ -34,16 +41,14 @@ METHODS = {
 }
 """What ``fit`` can use, by the name the command line knows it by."""
 
-TAGS = "tags"
-_COUNTS = ("visual_words", "words")
-"""Views that aplsa can count in. The first serves no other method unless it is named."""
-_FEWEST_ITEMS_OF_A_TAG = 2
 _FEWEST_TO_CHOOSE = 4
 """Items it takes to compare two halves of them."""
+_RUNS_BACK = 4
+"""Older runs whose clusters can come back."""
+_ENOUGH_KNOWN = 2 / 3
+"""A run is gone on from where so large a share of the items was in it."""
 _MOST_TO_CHOOSE = 4000
 """Items that stand for all when the number of clusters is found: about a minute of one core."""
-_FEWEST_TAGGED = 0.2
-"""Tags serve as a view when so large a share of the items has one that another item has too."""
 
 
 @dataclass
@@ -54,6 +59,8 @@ class Fitted:
     said: list[str]
     computed: Computed
     profiles: ClusterProfiles = field(repr=False)
+    changes: ChangeReport | None = field(default=None, repr=False)
+    """What is different from the run before; None where this is the first."""
 
 
 def fit_collection(
@@ -64,6 +71,7 @@ def fit_collection(
     views: Iterable[str] | None = None,
     annotations: str | os.PathLike[str] | None = None,
     seed: int = 0,
+    fresh: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Fitted:
@@ -75,8 +83,10 @@ def fit_collection(
         those that are there by default, and the tags where enough items have some
     annotations : another collection with tags, for "aplsa", which counts words of pictures (the view "visual_words",
         learned here) or of texts ("words"); it is only read
+    fresh : do not go on from the run before, as "consensus" does where it is asked for the same again
 
-    Pictures that repeat another are left out of the fit and get the label of the one they repeat.
+    Clusters that are found again keep their numbers (``identity``), and what a person said of them holds. Pictures that
+    repeat another are left out of the fit and get the label of the one they repeat.
     """
     method = method or "consensus"
     if method not in METHODS:
@@ -89,7 +99,7 @@ def fit_collection(
     if absent := [name for name in named or () if name != TAGS and name not in collection.view_names]:
         raise ParameterError(" ".join(computed.notes) or f"{collection.path} has no view {absent[0]!r}.")
     try:
-        X, said = fit_views(collection, named, method)
+        X, said, tag_names = fit_views(collection, named, method)
     except ParameterError as error:
         raise ParameterError(" ".join([str(error), *computed.notes])) from None
     said += [note for note in computed.notes if "came with" not in note]
@@ -107,30 +117,115 @@ def fit_collection(
     if progress is not None:
         progress(f"fitting {method}", 0, 1)
     tags, words = collection.tags, item_words(collection)
+    settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "views": list(X.names)}
+    earlier = None if fresh else _earlier(collection, method, settings, X.ids)
+    if earlier is not None:
+        settings["continues"] = earlier.run_id
+        said.append(
+            f"goes on from run {earlier.run_id}, whose {earlier.n_clusters} clusters have a say; --fresh starts anew."
+        )
     with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        model, labels, why = _fit(X[rows], tags[rows], theirs, method, n_clusters, seed, n_jobs)
+        if earlier is not None:
+            model, labels, why = _go_on(X[rows], earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
+        else:
+            model, labels, why = _fit(X[rows], tags[rows], theirs, method, n_clusters, seed, n_jobs)
         labels = np.asarray(labels)[places]
-        profiles = describe_run(X, labels, tags, words, model)
+        weights = _view_weights(model, X.names)
+        profiles = describe_run(X, labels, tags, words, weights=weights)
     said += why + list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
-    settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "views": list(X.names)}
     if annotations is not None:
         settings["annotations"] = os.path.abspath(annotations)
-    run = collection.save_run(
-        method,
-        labels,
-        X.ids,
-        settings=settings,
-        views=_versions(collection, X.names),
-        figures={"n_clusters": len(profiles), "said": said},
-        seconds=time.perf_counter() - started,
-        model=model,
-        names={one.label: one.name.name for one in profiles},
-        profiles={one.label: _by_number(one.to_dict(), X.ids) for one in profiles},
-    )
+    figures = {"n_clusters": len(profiles), "said": said, "view_weights": weights, "tag_names": tag_names}
+    with collection.transaction():
+        before = standing_before(collection)
+        run = collection.save_run(
+            method,
+            labels,
+            X.ids,
+            settings=settings,
+            views=_versions(collection, X.names),
+            figures=figures,
+            seconds=time.perf_counter() - started,
+            model=model,
+            confidence=profiles.confidence,
+            identities=_identities(collection, before, X.ids, labels),
+            names={one.label: one.name.name for one in profiles},
+            profiles={one.label: by_number(one.to_dict(), X.ids) for one in profiles},
+        )
+        settle(collection, run.id)
+        collection.living.end_update()  # an addition that was stopped: its items are in this run
+        refresh_profiles(collection, run.id)
+        changes = None if before is None else tell_changes(collection, run, (before.ids, before.clusters))
+        record_update(collection, "fit", f"run {run.id}: {method}, {len(profiles)} clusters", run, changes)
     if progress is not None:
         progress(f"fitting {method}", 1, 1)
-    return Fitted(run, said, computed, profiles)
+    return Fitted(run, said, computed, profiles, changes)
+
+
+class _Earlier(NamedTuple):
+    """A run to go on from."""
+
+    run_id: int
+    n_clusters: int
+    labels: NDArray[np.int64]
+    """One per item of the fit; -1 for those it did not know."""
+
+
+def _earlier(
+    collection: Collection, method: str, settings: Mapping[str, Any], ids: NDArray[np.int64]
+) -> _Earlier | None:
+    """The newest run, if it was asked for the same and knows most of the items."""
+    runs = [run for run in collection.runs if run.kind == "fit"]
+    if method != "consensus" or not runs or runs[-1].method != method:
+        return None
+    if any(runs[-1].settings.get(name) != value for name, value in settings.items()):
+        return None
+    known, said = collection.runs.labels(runs[-1].id)
+    labels = np.full(ids.size, -1, dtype=np.int64)
+    there = np.isin(known, ids)
+    labels[np.searchsorted(ids, known[there])] = said[there]
+    n_clusters = np.unique(labels[labels >= 0]).size
+    if n_clusters < 1 or (labels >= 0).mean() < _ENOUGH_KNOWN:
+        return None
+    return _Earlier(runs[-1].id, int(n_clusters), labels)
+
+
+def _go_on(
+    X: Views, labels: NDArray[np.int64], n_clusters: int, seed: int, n_jobs: int | None
+) -> tuple[Any, NDArray[Any], list[str]]:
+    """Consensus with the earlier clusters as one of the voters."""
+    from ..methods.consensus import ConsensusClustering
+
+    model = ConsensusClustering(n_clusters, previous=labels, random_state=seed, n_jobs=n_jobs).fit(X)
+    model.set_params(previous=None)  # it has had its say, and is kept with its own run
+    return model, model.labels_, [f"{n_clusters} clusters, as before."]
+
+
+def _identities(
+    collection: Collection, before: Standing | None, ids: NDArray[np.int64], labels: NDArray[Any]
+) -> dict[int, int]:
+    """Which clusters the labels of a new run continue."""
+    if before is None:
+        return {}
+    living = collection.living
+    older = [run.id for run in collection.runs if run.kind == "fit" and run.id < before.run_id][: -_RUNS_BACK - 1 : -1]
+    states = itertools.chain([before], (living.standing(run_id) for run_id in older))
+    return identities_of_labels(
+        ids,
+        np.asarray(labels, dtype=np.int64),
+        (Then(state.ids, state.own) for state in states),
+        by_hand=living.placed(),
+        merged=living.merged(),
+        first=[cluster for cluster, (name, pinned) in living.said().items() if name is not None or pinned],
+    )
+
+
+def _view_weights(model: Any, names: Sequence[str]) -> dict[str, float] | None:
+    weights = getattr(model, "view_weights_", None)
+    if weights is None or len(weights) != len(names):
+        return None
+    return {name: float(weight) for name, weight in zip(names, weights, strict=True)}
 
 
 def _named_views(
@@ -147,8 +242,8 @@ def _named_views(
         if annotations is None:
             raise ParameterError("aplsa learns from the tags of a second collection: --annotations OTHER.manyview.")
         named = (common_view(collection, annotations),) if named is None else named
-        if len(named) != 1 or named[0] not in _COUNTS:
-            raise ParameterError(f"aplsa counts in one view, {_COUNTS[0]!r} or {_COUNTS[1]!r}; got {', '.join(named)}.")
+        if len(named) != 1 or named[0] not in COUNTS:
+            raise ParameterError(f"aplsa counts in one view, {COUNTS[0]!r} or {COUNTS[1]!r}; got {', '.join(named)}.")
     there = {*collection.view_names, TAGS}
     for name in named or ():
         if name not in there and name not in extractor_names():
@@ -162,56 +257,6 @@ def _named_views(
 def _to_compute(collection: Collection) -> set[str]:
     """Views that are computed, or brought up to date, when a person names them."""
     return {name for name in extractor_names() if name != TAGS and not came_with_source(collection, name)}
-
-
-def fit_views(collection: Collection, named: Sequence[str] | None, method: str) -> tuple[Views, list[str]]:
-    """The views a fit uses, tags among them where they can serve, and a sentence about them."""
-    if named is None:
-        there = collection.view_names
-        chosen = [name for name in there if name != _COUNTS[0] or len(there) == 1]
-    else:
-        chosen = [name for name in named if name != TAGS]
-    parts: dict[str, Any] = {}
-    masks: dict[str, NDArray[np.bool_]] = {}
-    if chosen:
-        held = collection.views(chosen)
-        parts |= dict(held.items())
-        masks |= {name: held.mask[:, v] for v, name in enumerate(held.names)}
-    said = [f"views: {', '.join(chosen)}" if chosen else "no computed views"]
-    usable, share = _usable_tags(collection.tags)
-    if method == "hml-rf":
-        if not chosen:
-            raise ParameterError("hml-rf learns from the tags what to look for in other views, and there is none.")
-        said.append("tags teach the forest")
-    elif method == "aplsa":
-        pass
-    elif TAGS in named if named is not None else share >= _FEWEST_TAGGED:
-        if usable.n_tags == 0:
-            raise ParameterError("no tag is on two items, so the tags cannot serve as a view.")
-        parts[TAGS] = usable.yes
-        masks[TAGS] = np.ones(usable.n_items, dtype=bool)
-        if masks.keys() > {TAGS}:  # nothing is known of an item that has neither tags nor another view
-            masks[TAGS] = (np.diff(usable.yes.indptr) > 0) | np.any([masks[name] for name in chosen], axis=0)
-        else:
-            masks[TAGS] = np.diff(usable.yes.indptr) > 0
-        said.append(f"tags, {share:.0%} of the items have some")
-    elif usable.n_tags:
-        said.append(f"tags are left out: only {share:.0%} of the items have some")
-    if not parts:
-        raise ParameterError(
-            f"{collection.path} has nothing to cluster by: no pictures, texts or ready features, and tags on "
-            f"{share:.0%} of the items (a tag counts where two items have it)."
-        )
-    mask = np.column_stack([masks[name] for name in parts])
-    return Views(parts, ids=collection.items.ids, mask=mask), ["; ".join(said) + "."]
-
-
-def _usable_tags(tags: TagTable) -> tuple[TagTable, float]:
-    """Tags on at least two items, and the share of items that have one of them."""
-    counts = np.asarray(tags.yes.sum(axis=0)).ravel()
-    kept = np.flatnonzero(counts >= _FEWEST_ITEMS_OF_A_TAG)
-    usable = TagTable.from_matrix(tags.yes[:, kept], names=[tags.names[tag] for tag in kept])
-    return usable, float((np.diff(usable.yes.indptr) > 0).mean()) if usable.n_items else 0.0
 
 
 def _fit(
@@ -283,42 +328,8 @@ def _choose_number(X: Views, seed: int, n_jobs: int | None) -> tuple[int, str]:
     return int(found.n_clusters), f"{found.n_clusters} clusters: {found.reason}"
 
 
-class ItemWords(NamedTuple):
-    """What the items are called, and their texts where any has one."""
-
-    keys: list[str]
-    texts: list[str] | None
-
-
-def item_words(collection: Collection) -> ItemWords:
-    """The words that names of clusters can be made of, one entry per item."""
-    texts = collection.items.texts()
-    return ItemWords([item.key for item in collection.items], [text or "" for text in texts] if any(texts) else None)
-
-
-def describe_run(X: Views | None, labels: Any, tags: TagTable, words: ItemWords, model: Any = None) -> ClusterProfiles:
-    """Names and profiles of the clusters of a run."""
-    weights = getattr(model, "view_weights_", None)
-    known = X is not None and weights is not None and len(weights) == len(X.names)
-    return cluster_profiles(
-        X,
-        labels,
-        tags,
-        view_weights=weights if known else None,
-        words=words.texts,
-        item_names=words.keys,
-    )
-
-
 def _versions(collection: Collection, names: Iterable[str]) -> dict[str, str]:
     return {
         name: collection.segments.info(name).version if name in collection.view_names else "at the time"
         for name in names
     }
-
-
-def _by_number(profile: dict[str, Any], ids: NDArray[np.int64]) -> dict[str, Any]:
-    """A profile that names items by their number in the collection, which outlives the order of rows."""
-    exemplars = [int(ids[row]) for row in profile["exemplars"]]
-    borderline = [{**one, "item": int(ids[one["item"]])} for one in profile["borderline"]]
-    return {**profile, "exemplars": exemplars, "borderline": borderline}

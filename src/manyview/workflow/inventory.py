@@ -13,12 +13,12 @@ from ..collection.collection import Collection
 from ..collection.items import Item
 from .compute import default_views
 
-__all__ = ["Inventory", "take_inventory"]
+__all__ = ["BASE_BYTES", "BYTES_PER_ITEM", "SECONDS", "Inventory", "in_words", "take_inventory"]
 
 # Seconds of one core per item, measured on photographs of about a megapixel.
-_SECONDS = {"picture": 0.05, "video": 1.5, "document": 0.02, "row": 0.0002}
-_BASE_BYTES = 300e6
-_BYTES_PER_ITEM = 12_000.0
+SECONDS = {"picture": 0.05, "video": 1.5, "document": 0.02, "row": 0.0002}
+BASE_BYTES = 300e6
+BYTES_PER_ITEM = 12_000.0
 """An embedding, what a fit makes of it, and thumbnails on their way."""
 
 
@@ -61,7 +61,7 @@ class Inventory:
         if self.n_copies:
             lines.append(f"{self.n_copies} files are exact copies of others")
         lines.append(f"views: {', '.join(self.views) or 'none'}")
-        lines.append(f"a first fit takes about {_time(self.seconds)} and {self.memory / 1e9:.1f} GB here")
+        lines.append(f"a first fit takes about {in_words(self.seconds)} and {self.memory / 1e9:.1f} GB here")
         return lines
 
 
@@ -71,7 +71,7 @@ def take_inventory(collection: Collection) -> Inventory:
     tags = collection.tags
     formats = Counter(item.format or item.kind for item in items)
     cores = effective_n_jobs(None)
-    work = sum(_SECONDS[item.kind] for item in items) / cores + 20.0
+    work = sum(SECONDS[item.kind] for item in items) / cores + 20.0
     return Inventory(
         n_items=len(items),
         formats=dict(formats.most_common()),
@@ -82,7 +82,7 @@ def take_inventory(collection: Collection) -> Inventory:
         n_copies=_count_copies(items),
         views=(*collection.view_names, *(n for n in default_views(collection) if n not in collection.view_names)),
         seconds=work,
-        memory=_BASE_BYTES + _BYTES_PER_ITEM * len(items),
+        memory=BASE_BYTES + BYTES_PER_ITEM * len(items),
     )
 
 
@@ -119,7 +119,8 @@ def _digest(path: str) -> str | None:
     return found.hexdigest()
 
 
-def _time(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """A time as people say it."""
     if seconds < 90:
         return f"{max(5, round(seconds / 5) * 5)} s"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

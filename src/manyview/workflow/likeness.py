@@ -27,7 +27,7 @@ from ..data.views import Views
 from ..errors import ParameterError
 from ._grouping import Grouping
 
-__all__ = ["Likeness", "measure_likeness"]
+__all__ = ["Likeness", "closeness_to_clusters", "measure_likeness"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -251,22 +251,11 @@ def _compare_items(
         by_view, apart = {}, np.full((code.size, n_views), np.nan)
         for v in heard:
             units = spaces[v].units(block)
-            means, squares, spread = centres[v]
-            cosine = units @ means.T
-            cosine = cosine.toarray() if is_sparse(cosine) else cosine
-            counts = sums[v].counts
-            known = _speaks(units)[:, None] & (counts > 0)
-            close = 1.0 - (1.0 - 2.0 * cosine + squares) / spread
+            close, known, others = _close(units, sums[v], centres[v], code)
+            n, able = sums[v].counts[code[home]].astype(np.float64), known[at_home]
             everyone = np.asarray(units @ sums[v].total).ravel()[home]
             with np.errstate(divide="ignore", invalid="ignore"):
-                # an item is not compared with itself
-                n, mean_cosine = counts[code[home]].astype(np.float64), cosine[at_home].astype(np.float64)
-                others = (n * mean_cosine - 1.0) / (n - 1.0)
-                square = (n * n * squares[code[home]] - 2.0 * n * mean_cosine + 1.0) / (n - 1.0) ** 2
-                outside = (everyone - n * mean_cosine) / (sums[v].n - n)
-            known[at_home] &= n > 1
-            able = known[at_home]
-            close[at_home] = np.where(able, 1.0 - (1.0 - 2.0 * others + square) / spread, 0.0)
+                outside = (everyone - (n - 1.0) * others - 1.0) / (sums[v].n - n)
             own[block.start + home[able], v] = close[at_home][able]
             apart[home[able], v] = ((others - outside) / (1.0 - base[v]))[able]
             value += np.where(known, close, 0.0) * np.float32(weights[v])
@@ -292,6 +281,52 @@ def _compare_items(
     for _ in threads.map(compare, row_blocks(n_items, row_bytes)):
         pass
     return {"own": own, "rival": rival, "runner_up": runner_up, "margin": margin, "typical": typical}
+
+
+def _close(
+    units: Matrix, part: _Sums, centre: tuple[Any, Singles, float], code: Ints
+) -> tuple[Singles, NDArray[np.bool_], Floats]:
+    """Closeness of rows to every cluster, where it is known, and each one's mean cosine to the others of its own.
+
+    ``code`` says which cluster a row is in, -1 for none; an item is not compared with itself.
+    """
+    means, squares, spread = centre
+    home = np.flatnonzero(code >= 0)
+    at_home = (home, code[home])
+    cosine = units @ means.T
+    cosine = cosine.toarray() if is_sparse(cosine) else cosine
+    known = _speaks(units)[:, None] & (part.counts > 0)
+    close = 1.0 - (1.0 - 2.0 * cosine + squares) / spread
+    n, mean_cosine = part.counts[code[home]].astype(np.float64), cosine[at_home].astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = (n * mean_cosine - 1.0) / (n - 1.0)
+        square = (n * n * squares[code[home]] - 2.0 * n * mean_cosine + 1.0) / (n - 1.0) ** 2
+    known[at_home] &= n > 1
+    close[at_home] = np.where(known[at_home], 1.0 - (1.0 - 2.0 * others + square) / spread, 0.0)
+    return close, known, others
+
+
+def closeness_to_clusters(
+    views: Views, grouping: Grouping, rows: Ints, view_weights: Any = None, n_jobs: int | None = None
+) -> Floats:
+    """Closeness of some items to every cluster over all views, (len(rows), n_clusters); NaN where nothing is known."""
+    weights = check_view_weights(view_weights, views)
+    found = np.full((rows.size, grouping.n_clusters), np.nan)
+    with workers(n_jobs) as threads:
+        heard = []
+        for v, matrix in enumerate(views.values()):
+            space = _learn_space(matrix, views.mask[:, v], threads)
+            part = _add_up(space, grouping, threads)
+            if part.n > 1 and _mean_cosine(float(part.total @ part.total), part.n) <= 1.0 - _SAME:
+                heard.append((v, space, part, _centres(part)))
+    row_bytes = sum(space.row_bytes for _, space, _, _ in heard) + 16.0 * grouping.n_clusters * len(weights)
+    for block in row_blocks(rows.size, max(1.0, row_bytes)):
+        values = np.full((block.stop - block.start, grouping.n_clusters, len(weights)), np.nan)
+        for v, space, part, centre in heard:
+            close, known, _ = _close(space.units(rows[block]), part, centre, grouping.code[rows[block]])
+            values[..., v] = np.where(known, close, np.nan)
+        found[block] = over_views(values, weights)
+    return found
 
 
 def _centres(part: _Sums) -> tuple[Any, Singles, float]:

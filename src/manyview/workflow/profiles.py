@@ -144,6 +144,14 @@ class ClusterProfiles:
         name = self.item_names[item] if self.item_names else ""
         return name or f"item {item}"
 
+    @property
+    def confidence(self) -> NDArray[np.float64] | None:
+        """How sure each item's place is: 0.5 where another cluster is as close as its own, more where it is farther.
+
+        ``0.5 + margin``, cut to [0, 1]; NaN where nothing is known, None where there are no views.
+        """
+        return None if self.likeness is None else np.clip(0.5 + self.likeness.margin.round(6), 0.0, 1.0)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         return {

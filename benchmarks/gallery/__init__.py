@@ -1,0 +1,1 @@
+"""How quick the gallery is on a large collection."""

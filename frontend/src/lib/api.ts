@@ -1,0 +1,82 @@
+/** Every question and every change the pages know, in one place. */
+
+import { address, getBytes, getJson, getText, postJson, type Query } from "./http";
+import { site } from "./site";
+import type * as T from "./types";
+
+type Signal = AbortSignal | undefined;
+
+export const api = {
+  state: (signal?: Signal) => getJson<T.CollectionState>("api/state", {}, signal),
+  clusters: (query: Query, signal?: Signal) => getJson<T.ClusterList>("api/clusters", query, signal),
+  cluster: (id: number, signal?: Signal) => getJson<T.ClusterDetail>(`api/clusters/${id}`, {}, signal),
+  items: (query: Query, signal?: Signal) => getJson<T.ItemList>("api/items", query, signal),
+  item: (id: number, signal?: Signal) => getJson<T.ItemDetail>(`api/items/${id}`, {}, signal),
+  facets: (q: string, signal?: Signal) => getJson<T.Facets>("api/facets", { q }, signal),
+  tags: (text: string, signal?: Signal) =>
+    getJson<T.TagList>("api/tags", { text, limit: 12 }, signal),
+  proposals: (query: Query, signal?: Signal) => getJson<T.ProposalList>("api/proposals", query, signal),
+  line: (probability: number, tag: string | null, signal?: Signal) =>
+    getJson<T.Line>("api/proposals/line", { probability, tag }, signal),
+  history: (offset: number, limit: number, signal?: Signal) =>
+    getJson<T.HistoryList>("api/history", { offset, limit }, signal),
+  runs: (signal?: Signal) => getJson<T.RunList>("api/runs", {}, signal),
+  methods: (signal?: Signal) => getJson<T.MethodList>("api/methods", {}, signal),
+  estimate: (query: Query, signal?: Signal) =>
+    getJson<T.Estimate>("api/jobs/estimate", query, signal),
+  compare: (first: number, second: number, signal?: Signal) =>
+    getJson<T.Comparison>("api/compare", { first, second }, signal),
+  movers: (query: Query, signal?: Signal) => getJson<T.ItemList>("api/compare/movers", query, signal),
+  problems: (signal?: Signal) => getJson<T.ProblemList>("api/problems", {}, signal),
+  map: (signal?: Signal) => getJson<T.MapState>("api/map", {}, signal),
+
+  decide: (pairs: { item: number; tag: string }[], answer: boolean) =>
+    postJson<T.Decided>("api/decisions", { pairs, answer }),
+  acceptAbove: (probability: number, tag: string | null) =>
+    postJson<T.LineDecided>("api/decisions/line", { probability, tag }),
+  tag: (items: number[], tag: string, answer: boolean) => postJson<T.Done>("api/tags", { items, tag, answer }),
+  rename: (id: number, name: string) => postJson<T.Done>(`api/clusters/${id}/rename`, { name }),
+  pin: (id: number, pinned: boolean) => postJson<T.Done>(`api/clusters/${id}/pin`, { pinned }),
+  split: (id: number, n: number) => postJson<T.Done>(`api/clusters/${id}/split`, { n }),
+  merge: (clusters: number[], into: number | null) => postJson<T.Done>("api/clusters/merge", { clusters, into }),
+  move: (items: number[], cluster: number | null, name: string | null) =>
+    postJson<T.Done>("api/items/move", { items, cluster, name }),
+  link: (first: number, second: number, together: boolean | null) =>
+    postJson<T.Done>("api/links", { first, second, together }),
+  undo: (entry: number | null) => postJson<T.Done>("api/undo", { entry }),
+  start: (kind: string, settings: Record<string, unknown>) => postJson<T.Job>("api/jobs", { kind, settings }),
+  cancel: (job: number) => postJson<T.Job>(`api/jobs/${job}/cancel`, {}),
+  deleteRun: (id: number) => postJson<T.Deleted>(`api/runs/${id}/delete`, {}),
+
+  exportAddress: (query: Query) => address("api/export", query),
+  exportText: (query: Query) => getText("api/export", query),
+};
+
+export function thumb(id: number): string {
+  return `./thumbs/${id}${site ? ".jpg" : ""}`;
+}
+
+export function preview(id: number): string {
+  return site ? `./previews/${id}.jpg` : `./media/${id}/preview`;
+}
+
+async function siteBytes(path: string): Promise<ArrayBuffer> {
+  const { base64 } = await getJson<{ base64: string }>(path);
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
+}
+
+/** Points of the map: n, ids, x, y, clusters, one array after the other. */
+export async function mapPoints(signal?: AbortSignal): Promise<T.MapPoints> {
+  const bytes = site ? await siteBytes("api/map/points") : await getBytes("api/map/points", {}, signal);
+  const n = new DataView(bytes).getInt32(0, true);
+  return {
+    ids: new Int32Array(bytes, 4, n),
+    x: new Float32Array(bytes, 4 + 4 * n, n),
+    y: new Float32Array(bytes, 4 + 8 * n, n),
+    clusters: new Int32Array(bytes, 4 + 12 * n, n),
+  };
+}
+
+export async function mapColours(query: Query, signal?: AbortSignal): Promise<Int32Array> {
+  return new Int32Array(await getBytes("api/map/column", query, signal));
+}

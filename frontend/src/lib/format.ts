@@ -1,0 +1,61 @@
+/** Numbers, times and names as people read them. */
+
+const plain = new Intl.NumberFormat("en");
+
+export function count(n: number): string {
+  return plain.format(n);
+}
+
+const short = new Intl.NumberFormat("en", { notation: "compact" });
+
+/** A count where room is short: 9.2K. */
+export function compact(n: number): string {
+  return short.format(n);
+}
+
+export function counted(n: number, one: string, many = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`;
+}
+
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined) return "–";
+  const value = share * 100;
+  return `${value > 0 && value < 10 ? value.toFixed(1) : Math.round(value)}%`;
+}
+
+export function fixed(value: number | null | undefined, digits = 2): string {
+  return value === null || value === undefined ? "–" : value.toFixed(digits);
+}
+
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return "–";
+  if (seconds < 0.95) return "under a second";
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+export function when(at: string | null | undefined): string {
+  if (!at) return "–";
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return at;
+  return date.toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+}
+
+/** The last part of a key, which is what a person would call the item. */
+export function shortName(key: string): string {
+  return key.split("/").filter(Boolean).at(-1) ?? key;
+}
+
+/** A server's remark as a sentence of the page. */
+export function sentence(text: string | null | undefined): string {
+  if (!text) return "";
+  const start = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(start) ? start : `${start}.`;
+}
+
+/** Why a tag is proposed, without the tag that stands beside it. */
+export function reason(proposal: { tag: string; sentence: string }): string {
+  const start = `${proposal.tag}: `;
+  return sentence(proposal.sentence.startsWith(start) ? proposal.sentence.slice(start.length) : proposal.sentence);
+}

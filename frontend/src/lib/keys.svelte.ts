@@ -1,0 +1,43 @@
+/** Keys of the page and of the whole gallery, and the list of them that `?` shows. */
+
+import { untrack } from "svelte";
+
+export interface Key {
+  key: string; // as KeyboardEvent.key, letters in lower case
+  label: string;
+  run?: (event: KeyboardEvent) => void; // without it the key is only listed: a component handles it
+}
+
+class Keys {
+  sets: { title: string; keys: Key[] }[] = $state.raw([]);
+
+  handle(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target as HTMLElement;
+    const typing = target.matches("input:not([type=checkbox]):not([type=range]):not([type=radio]), textarea, select");
+    if (typing || document.querySelector("dialog[open]")) return;
+    const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (pressed === " " && target.matches("button, summary, input")) return;
+    if (pressed === "Enter" && target.matches("button, a, summary, input")) return;
+    if (pressed.startsWith("Arrow") && target.matches("input")) return;
+    for (const set of [...this.sets].reverse()) {
+      const found = set.keys.find((one) => one.key === pressed && one.run);
+      if (found?.run) {
+        event.preventDefault();
+        found.run(event);
+        return;
+      }
+    }
+  }
+}
+
+export const keys = new Keys();
+
+/** Keys that count while the component is there. */
+export function useKeys(title: string, list: Key[]): void {
+  $effect(() => {
+    const set = { title, keys: list };
+    untrack(() => (keys.sets = [...keys.sets, set]));
+    return () => untrack(() => (keys.sets = keys.sets.filter((one) => one !== set)));
+  });
+}

@@ -1,0 +1,72 @@
+/** What the server says about the collection right now. Pages ask again when `version` moves. */
+
+import { api } from "./api";
+import { Offline } from "./http";
+import { site } from "./site";
+import type { CollectionState, Job } from "./types";
+
+const EVERY = 1500;
+
+class Live {
+  state: CollectionState | null = $state.raw(null);
+  offline = $state(false);
+  error: string | null = $state(null);
+  /** Open proposals, moved at once by a decision and set right by its answer. */
+  nOpen = $state(0);
+  #deciding = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #asking: Promise<void> | null = null;
+
+  readonly version = $derived(String(this.state?.version ?? ""));
+  readonly canWrite = $derived(!site && this.state?.can_write === true);
+  readonly jobs: Job[] = $derived(this.state?.jobs ?? []);
+  readonly busy: Job | null = $derived(this.jobs.find((job) => job.state === "running" || job.state === "waiting") ?? null);
+
+  start(): void {
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) void this.poll();
+    });
+    void this.poll();
+  }
+
+  /** Ask now; the next question follows by itself while the page is looked at. */
+  async poll(): Promise<void> {
+    if (this.#asking) await this.#asking;
+    this.#asking = this.#ask();
+    await this.#asking;
+    this.#asking = null;
+  }
+
+  async #ask(): Promise<void> {
+    clearTimeout(this.#timer);
+    try {
+      const state = await api.state();
+      this.state = state;
+      this.offline = false;
+      this.error = null;
+      if (this.#deciding === 0) this.nOpen = state.n_open;
+    } catch (problem) {
+      this.offline = problem instanceof Offline;
+      this.error = problem instanceof Error ? problem.message : String(problem);
+    }
+    if (!site) this.#timer = setTimeout(() => document.hidden || void this.poll(), this.offline ? EVERY * 2 : EVERY);
+  }
+
+  /** Count decisions before the server has answered. */
+  async deciding<T extends { n_open: number }>(n: number, call: () => Promise<T>): Promise<T> {
+    this.#deciding += 1;
+    this.nOpen -= n;
+    try {
+      const answer = await call();
+      this.#deciding -= 1;
+      if (this.#deciding === 0) this.nOpen = answer.n_open;
+      return answer;
+    } catch (problem) {
+      this.#deciding -= 1;
+      this.nOpen += n;
+      throw problem;
+    }
+  }
+}
+
+export const live = new Live();

@@ -1,0 +1,84 @@
+/** The search language: `beach tag:"palm tree" -tag:people cluster:12 untagged confidence<0.4`. */
+
+export interface Term {
+  field: string; // "" for a plain word
+  value: string;
+  negated: boolean;
+}
+
+/** Cut a query into its terms. What cannot be read stays a word; the server has the last say. */
+export function parseQuery(text: string): Term[] {
+  const terms: Term[] = [];
+  for (const match of text.matchAll(/(-?)(?:([a-z]+):|(confidence[<>]=?))?(?:"((?:[^"]|"")*)"?|(\S+))/gi)) {
+    const [, minus = "", name = "", compared = "", quoted, bare = ""] = match;
+    terms.push({ field: (name || compared).toLowerCase(), value: quoted?.replaceAll('""', '"') ?? bare, negated: minus === "-" });
+  }
+  return terms;
+}
+
+function written(term: Term): string {
+  const field = term.field && !/[<>=]$/.test(term.field) ? `${term.field}:` : term.field;
+  const plain = /^[^\s"-][^\s"]*$/.test(term.value) && (term.field !== "" || !term.value.includes(":"));
+  return `${term.negated ? "-" : ""}${field}${plain ? term.value : `"${term.value.replaceAll('"', '""')}"`}`;
+}
+
+export function formatQuery(terms: Term[]): string {
+  return terms.map(written).join(" ");
+}
+
+/** The query that finds the items with a tag. */
+export function tagQuery(name: string): string {
+  return written({ field: "tag", value: name, negated: false });
+}
+
+function same(a: Term, field: string, value: string): boolean {
+  return a.field === field && a.value.toLowerCase() === value.toLowerCase();
+}
+
+/** How a term stands in a query: wanted, ruled out, or not mentioned. */
+export function standing(text: string, field: string, value: string): "in" | "out" | null {
+  const found = parseQuery(text).find((term) => same(term, field, value));
+  return found ? (found.negated ? "out" : "in") : null;
+}
+
+/** The query with a term added, or taken away where it was. */
+export function toggled(text: string, field: string, value: string, negated = false): string {
+  const terms = parseQuery(text);
+  const rest = terms.filter((term) => !same(term, field, value));
+  const had = terms.find((term) => same(term, field, value));
+  if (!had || had.negated !== negated) rest.push({ field, value, negated });
+  return formatQuery(rest);
+}
+
+interface Row {
+  id: number;
+  key: string;
+  kind: string;
+  cluster: number | null;
+  confidence: number | null;
+  n_tags: number;
+  tags: string[];
+}
+
+/** A filter over rows, for the exported site, where no server answers. */
+export function matcher(text: string): (row: Row) => boolean {
+  const terms = parseQuery(text);
+  return (row) => terms.every((term) => fits(term, row) !== term.negated);
+}
+
+function fits(term: Term, row: Row): boolean {
+  const value = term.value.toLowerCase();
+  const number = Number(value);
+  if (term.field === "tag") return row.tags.some((tag) => tag.toLowerCase() === value);
+  if (term.field === "cluster") return String(row.cluster) === value;
+  if (term.field === "kind") return row.kind === value;
+  if (term.field === "id") return value.split(",").includes(String(row.id));
+  if (term.field === "name") return row.key.toLowerCase().includes(value);
+  if (term.field.startsWith("confidence")) {
+    return row.confidence !== null && (term.field.includes("<") ? row.confidence < number : row.confidence > number);
+  }
+  if (value === "untagged") return row.n_tags === 0;
+  if (value === "tagged") return row.n_tags > 0;
+  if (value === "unplaced") return row.cluster === null;
+  return row.key.toLowerCase().includes(value) || row.tags.some((tag) => tag.toLowerCase().includes(value));
+}

@@ -1,0 +1,154 @@
+/** The queue of open proposals: answers count at once, are sent behind the person's back, and come back where refused. */
+
+import { api } from "./api";
+import { live } from "./live.svelte";
+import { toasts } from "./toasts.svelte";
+import type { Proposal } from "./types";
+import type { Query } from "./http";
+
+const PIECE = 60;
+const LOW = 30;
+
+const keyOf = (one: { item: number; tag: string }): string => `${one.item}\n${one.tag}`;
+
+interface Step {
+  proposals: Proposal[];
+  sent: Promise<number | null>; // the entry to undo
+}
+
+export class ReviewQueue {
+  waiting: Proposal[] = $state.raw([]);
+  tags: { name: string; n_open: number }[] = $state.raw([]);
+  total = $state(0);
+  error: string | null = $state(null);
+  loaded = $state(false);
+  #gone = new Set<string>(); // answered or skipped here
+  #settled = new Set<string>(); // answered, and the server has it
+  #skipped = 0;
+  #steps: Step[] = $state.raw([]);
+  #query: Query;
+  #round = 0;
+  #sending: Promise<unknown> = Promise.resolve();
+
+  constructor(query: Query) {
+    this.#query = query;
+  }
+
+  readonly canUndo = $derived(this.#steps.length > 0);
+
+  /** Ask for the head of the queue; what was answered elsewhere leaves it. */
+  async refresh(): Promise<void> {
+    const round = ++this.#round;
+    const settled = new Set(this.#settled);
+    try {
+      const limit = Math.min(200, Math.max(PIECE, this.waiting.length + this.#skipped));
+      const answer = await api.proposals({ ...this.#query, offset: 0, limit });
+      if (round !== this.#round) return;
+      const all = answer.total <= answer.proposals.length;
+      // an answer that was taken back elsewhere makes its proposal open again
+      for (const one of answer.proposals) {
+        if (settled.has(keyOf(one)) && this.#settled.delete(keyOf(one))) this.#gone.delete(keyOf(one));
+      }
+      this.#take(answer.proposals, all);
+      this.tags = answer.tags;
+      this.total = answer.total;
+      this.error = null;
+    } catch (problem) {
+      if (round === this.#round) this.error = problem instanceof Error ? problem.message : String(problem);
+    }
+    this.loaded = true;
+  }
+
+  #take(fresh: Proposal[], all: boolean): void {
+    const open = fresh.filter((one) => !this.#gone.has(keyOf(one)));
+    const known = new Set(fresh.map(keyOf));
+    const current = this.waiting[0];
+    // the one being looked at stays in front as long as it is open
+    const stays = current && known.has(keyOf(current)) ? current : null;
+    const rest = open.filter((one) => !stays || keyOf(one) !== keyOf(stays));
+    const beyond = all ? [] : this.waiting.filter((one) => !known.has(keyOf(one)) && one !== current).slice(fresh.length);
+    this.waiting = [...(stays ? [open.find((one) => keyOf(one) === keyOf(stays)) ?? stays] : []), ...rest, ...beyond];
+  }
+
+  #drop(proposals: Proposal[]): void {
+    for (const one of proposals) this.#gone.add(keyOf(one));
+    this.waiting = this.waiting.filter((one) => !this.#gone.has(keyOf(one)));
+    if (this.waiting.length < LOW && this.total > this.waiting.length) void this.#more();
+  }
+
+  #asking = false;
+  async #more(): Promise<void> {
+    if (this.#asking) return;
+    this.#asking = true;
+    try {
+      await this.#sending;
+      const answer = await api.proposals({ ...this.#query, offset: this.waiting.length + this.#skipped, limit: PIECE });
+      const known = new Set(this.waiting.map(keyOf));
+      this.waiting = [...this.waiting, ...answer.proposals.filter((one) => !known.has(keyOf(one)) && !this.#gone.has(keyOf(one)))];
+      this.total = answer.total;
+    } catch {
+      // the next answer asks again
+    }
+    this.#asking = false;
+  }
+
+  answer(proposals: Proposal[], yes: boolean): void {
+    if (!proposals.length) return;
+    const pairs = proposals.map(({ item, tag }) => ({ item, tag }));
+    this.#drop(proposals);
+    this.total = Math.max(0, this.total - proposals.length);
+    // one after the other, so that the history reads as it was done
+    const sent = this.#sending.then(async () => {
+      try {
+        const answer = await live.deciding(pairs.length, () => api.decide(pairs, yes));
+        if (answer.already.length) toasts.say(answer.already.length === 1 ? `${answer.already[0]!.tag}: already answered in another place.` : `${answer.already.length} were already answered in another place.`);
+        if (answer.done.length) toasts.say(answer.summary, { entry: answer.entry, slot: "review" });
+        for (const one of proposals) this.#settled.add(keyOf(one));
+        void live.poll();
+        return answer.entry;
+      } catch (problem) {
+        this.#putBack(proposals);
+        this.#steps = this.#steps.filter((step) => step.proposals !== proposals);
+        toasts.fail(problem);
+        return null;
+      }
+    });
+    this.#sending = sent;
+    this.#steps = [...this.#steps, { proposals, sent }];
+  }
+
+  skip(): void {
+    const first = this.waiting[0];
+    if (!first) return;
+    this.#skipped += 1;
+    this.#drop([first]);
+  }
+
+  #putBack(proposals: Proposal[]): void {
+    for (const one of proposals) {
+      this.#gone.delete(keyOf(one));
+      this.#settled.delete(keyOf(one));
+    }
+    const back = new Set(proposals.map(keyOf));
+    this.waiting = [...proposals, ...this.waiting.filter((one) => !back.has(keyOf(one)))];
+    this.total += proposals.length;
+  }
+
+  /** Take my last answer back; the proposal is in front again at once. */
+  async undo(): Promise<void> {
+    const step = this.#steps.at(-1);
+    if (!step) return;
+    this.#steps = this.#steps.slice(0, -1);
+    this.#putBack(step.proposals);
+    try {
+      const entry = await step.sent;
+      if (entry === null) return;
+      const answer = await api.undo(entry);
+      toasts.say(answer.summary, { slot: "review" });
+    } catch (problem) {
+      this.#drop(step.proposals);
+      toasts.fail(problem);
+    }
+    void live.poll();
+  }
+}

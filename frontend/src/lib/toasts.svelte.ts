@@ -1,0 +1,30 @@
+/** Short messages at the foot of the page; a change carries its way back. */
+
+export interface Toast {
+  id: number;
+  text: string;
+  kind: "info" | "error";
+  entry: number | null;
+  slot: string | null; // a message replaces the one before it in the same slot
+}
+
+class Toasts {
+  list: Toast[] = $state([]);
+  #next = 1;
+
+  say(text: string, options: { kind?: "info" | "error"; entry?: number | null; slot?: string } = {}): void {
+    const toast: Toast = { id: this.#next++, text, kind: options.kind ?? "info", entry: options.entry ?? null, slot: options.slot ?? null };
+    this.list = [...this.list.filter((one) => one.slot === null || one.slot !== toast.slot).slice(-2), toast];
+    setTimeout(() => this.drop(toast.id), toast.kind === "error" ? 12_000 : 7_000);
+  }
+
+  fail(problem: unknown): void {
+    this.say(problem instanceof Error ? problem.message : String(problem), { kind: "error" });
+  }
+
+  drop(id: number): void {
+    this.list = this.list.filter((one) => one.id !== id);
+  }
+}
+
+export const toasts = new Toasts();

@@ -1,0 +1,45 @@
+/** The shapes the server answers with, by the names the pages use. They come from its description of itself. */
+
+import type { components } from "./api-types";
+
+type Schemas = components["schemas"];
+
+export type CollectionState = Schemas["State"];
+export type RunInfo = Schemas["RunFacts"];
+export type Job = Schemas["Job"];
+export type TagShare = Schemas["TagShare"];
+export type ClusterRow = Schemas["ClusterRow"];
+export type ClusterList = Schemas["ClustersPage"];
+export type ClusterDetail = Schemas["ClusterPage"];
+export type ItemRow = Schemas["ItemRow"];
+export type ItemList = Schemas["ItemsPage"];
+export type ItemDetail = Schemas["ItemPage"];
+export type Facets = Schemas["Facets"];
+export type TagList = Schemas["TagsPage"];
+export type Proposal = Schemas["Proposal"];
+export type ProposalList = Schemas["ProposalsPage"];
+export type Line = Schemas["Line"];
+export type Decided = Schemas["Decided"];
+export type LineDecided = Schemas["LineDecided"];
+export type Done = Schemas["Done"];
+export type Deleted = Schemas["Deleted"];
+export type HistoryEntry = Schemas["Entry"];
+export type HistoryList = Schemas["HistoryPage"];
+export type RunList = Schemas["RunsPage"];
+export type MethodList = Schemas["MethodsPage"];
+export type Estimate = Schemas["Estimate"];
+export type Comparison = Schemas["ComparePage"];
+export type MapState = Schemas["MapPage"];
+export type ProblemList = Schemas["ProblemsPage"];
+
+/** A change that can be told in a sentence and, where it has an entry, taken back. */
+export interface Changed {
+  entry: number | null;
+  summary: string;
+}
+export interface MapPoints {
+  ids: Int32Array;
+  x: Float32Array;
+  y: Float32Array;
+  clusters: Int32Array;
+}

@@ -1,0 +1,61 @@
+"""``manyview add``: new items into the clusters that are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .init import _given
+from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
+
+
+@spoken
+def add(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    source: Annotated[
+        Path | None, typer.Argument(help="What to add; every source that is known is looked at again if absent.")
+    ] = None,
+    id: Annotated[str | None, typer.Option(help="Table: the column that names an item.")] = None,
+    image: Annotated[str | None, typer.Option(help="Table: the column with the path of a picture or clip.")] = None,
+    text: Annotated[str | None, typer.Option(help="Table: the column with text.")] = None,
+    tags: Annotated[str | None, typer.Option(help="Table: the column with tags.")] = None,
+    tag_sep: Annotated[str | None, typer.Option(help="Table: what stands between two tags.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Table: the folder that paths of pictures start from.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Put new items into the clusters of the newest run, without a refit, and say what changed.
+
+    Files that changed or are gone are noticed too. Stopped at any moment, the same command finishes it.
+    """
+    from ..collection.collection import Collection
+    from ..workflow.add import add_items
+
+    options = _given({"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root})
+    with progress() as bar, Collection.open(collection, write=True) as found:
+        added = add_items(found, source, n_jobs=jobs, progress=bar, **options)
+    if as_json:
+        print_json(
+            {
+                "run": None if added.run is None else added.run.id,
+                "sentence": added.sentence,
+                "new": added.n_new,
+                "joined": added.n_joined,
+                "in_new_clusters": added.n_opened,
+                "opened": added.opened,
+                "strangers": added.strangers,
+                "said": added.said,
+                "changes": None if added.changes is None else added.changes.to_dict(),
+                "bad": [problem._asdict() for problem in added.bad],
+            }
+        )
+    else:
+        say(safe(added.sentence))
+        lines = added.said if added.changes is None else [*added.said, *added.changes.lines()]
+        for line in lines:
+            say(f"  {safe(line)}")
+    print_bad(added.bad)
+    if added.bad:
+        raise typer.Exit(SOME_BAD)

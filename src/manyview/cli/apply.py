@@ -1,0 +1,55 @@
+"""``manyview apply``: accepted tags into sidecars, a table, or the files themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import FAILED, SOME_BAD, print_json, progress, safe, say, spoken
+
+_SHOWN = 40
+
+
+@spoken
+def apply(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    to: Annotated[str, typer.Option(help="xmp (sidecars), csv, json, or embedded (the files themselves).")] = "xmp",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")] = False,
+    naming: Annotated[
+        str, typer.Option(help="How a new sidecar is called: full (photo.jpg.xmp) or stem (photo.xmp).")
+    ] = "full",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file, for csv and json.")] = None,
+    who: Annotated[str | None, typer.Option(help="Who does it; your user name when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Write the tags you accepted to where other programs find them.
+
+    Sidecars are merged, never replaced; `manyview undo` takes it back.
+    """
+    from ..collection.collection import Collection
+    from ..workflow.write_back import apply_tags
+
+    reads_only = dry_run or to in ("csv", "json")
+    with progress() as bar, Collection.open(collection, write=not reads_only) as found:
+        done = apply_tags(found, to, dry_run=dry_run, naming=naming, output=output, who=who, progress=bar)
+    if as_json:
+        print_json(done.to_dict())
+    else:
+        if dry_run:
+            for change in done.changes[:_SHOWN]:
+                say(f"{safe(change.path)}{' (new)' if change.is_new else ''}")
+                for line in change.lines():
+                    say(f"  {safe(line)}")
+            if len(done.changes) > _SHOWN:
+                say(f"... and {len(done.changes) - _SHOWN} more; --json lists all of them")
+        say(safe(done.sentence))
+        if done.entry is not None:
+            say(f"Back: manyview undo {safe(collection)} {done.entry.id}")
+    for problem in done.failed[:20]:
+        typer.echo(f"  {safe(problem.path)}: {safe(problem.sentence)}", err=True)
+    if len(done.failed) > 20:
+        typer.echo(f"  ... and {len(done.failed) - 20} more; --json lists all of them", err=True)
+    if done.failed:
+        raise typer.Exit(SOME_BAD if done.changes else FAILED)

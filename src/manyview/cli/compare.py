@@ -1,0 +1,50 @@
+"""``manyview compare``: two runs, item by item."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import print_json, print_table, safe, say, spoken
+
+
+@spoken
+def compare(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    first: Annotated[int, typer.Argument(help="Number of a run.")],
+    second: Annotated[int, typer.Argument(help="Number of another run.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with every item that moved.")] = False,
+) -> None:
+    """Compare two runs: which clusters match, which items moved, how far they agree."""
+    from ..collection.collection import Collection
+    from ..workflow.compare import compare_runs
+
+    with Collection.open(collection) as found:
+        told = compare_runs(found, first, second)
+    if as_json:
+        print_json(told.to_dict())
+        return
+    one, other = told.runs
+    say(f"run {one.id} ({one.method}, {one.made_at}) and run {other.id} ({other.method}, {other.made_at})")
+    say(f"  {told.n_items} items in both; {told.only_first} only in the first, {told.only_second} only in the second")
+    say(f"  in matched clusters: {told.same:.1%}; adjusted Rand index {told.ari:.3f}, NMI {told.nmi:.3f}\n")
+    rows = [
+        (
+            "" if m.first is None else m.first,
+            safe(m.first_name or ""),
+            m.first_size or "",
+            "" if m.second is None else m.second,
+            safe(m.second_name or ""),
+            m.second_size or "",
+            m.shared,
+            f"{m.share:.0%}",
+        )
+        for m in told.matched
+    ]
+    print_table((">cluster", "name", ">size", ">cluster", "name", ">size", ">shared", ">share"), rows)
+    if told.flows:
+        say("\n  items that are elsewhere:")
+        flows = [("-" if a < 0 else a, "-" if b < 0 else b, n) for a, b, n in told.flows[:20]]
+        print_table((">from", ">to", ">items"), flows)

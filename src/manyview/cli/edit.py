@@ -1,0 +1,132 @@
+"""``manyview edit``: a person's word on clusters; ``manyview history``: what was done so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .show import find_item
+from .talk import print_json, print_table, safe, say, spoken
+
+_ACTIONS = """rename CLUSTER NAME | merge CLUSTER CLUSTER ... | split CLUSTER | move ITEM ... | pin CLUSTER |
+unpin CLUSTER | link ITEM ITEM | unlink ITEM ITEM"""
+_HOW = {
+    "rename": "rename CLUSTER NAME (an empty NAME takes a name away)",
+    "merge": "merge CLUSTER CLUSTER ... [--into CLUSTER]",
+    "split": "split CLUSTER [--parts N]",
+    "move": "move ITEM ... --to CLUSTER, or --new [--name NAME]",
+    "pin": "pin CLUSTER",
+    "unpin": "unpin CLUSTER",
+    "link": "link ITEM ITEM [--apart]",
+    "unlink": "unlink ITEM ITEM",
+}
+
+
+@spoken
+def edit(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    action: Annotated[str, typer.Argument(help=_ACTIONS)],
+    what: Annotated[list[str], typer.Argument(help="Clusters by number; items by name, else by number.")],
+    into: Annotated[int | None, typer.Option(help="merge: the cluster whose number and name stay.")] = None,
+    parts: Annotated[int | None, typer.Option(help="split: into how many; 2 when not given.")] = None,
+    to: Annotated[int | None, typer.Option(help="move: the cluster they go to.")] = None,
+    new: Annotated[bool, typer.Option("--new", help="move: into a new cluster.")] = False,
+    name: Annotated[str | None, typer.Option(help="move --new: its name.")] = None,
+    apart: Annotated[bool, typer.Option("--apart", help="link: never in one cluster, instead of always.")] = False,
+    who: Annotated[str | None, typer.Option(help="Who says so; the user when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Rename, merge, split, pin clusters; move and link items. Kept across refits; `undo` takes it back."""
+    from ..collection.collection import Collection
+    from ..errors import ParameterError
+    from ..workflow.living import current_clusters
+
+    if action not in _HOW:
+        raise ParameterError(f"there is no edit {action!r}; there are {', '.join(_HOW)}.")
+    options = {"into": into, "parts": parts, "to": to, "new": new or None, "name": name, "apart": apart or None}
+    given = {key: value for key, value in options.items() if value is not None}
+    own = {"merge": {"into"}, "split": {"parts"}, "move": {"to", "new", "name"}, "link": {"apart"}}.get(action, set())
+    if other := sorted(given.keys() - own):
+        raise ParameterError(f"--{other[0]} is not for {action}: {_HOW[action]}.")
+    with Collection.open(collection, write=True) as found:
+        entry = _call(found, action, what, given)(who=who)
+        clusters = [one for one in current_clusters(found) if one.id in entry.detail["clusters"]]
+    if as_json:
+        print_json(
+            {
+                "entry": entry.id,
+                "kind": entry.kind,
+                "summary": entry.summary,
+                "clusters": [
+                    {"cluster": one.id, "name": one.name, "size": one.size, "pinned": one.is_pinned} for one in clusters
+                ],
+            }
+        )
+        return
+    say(f"{safe(entry.summary)} (entry {entry.id})")
+    for one in clusters:
+        say(f"  {one.id}: {safe(one.name)}, {one.size} items{', pinned' if one.is_pinned else ''}")
+
+
+def _call(collection: Any, action: str, what: list[str], given: dict[str, Any]) -> Callable[..., Any]:
+    """The edit that was asked for, ready to be called."""
+    from functools import partial
+
+    from ..errors import ParameterError
+    from ..workflow import edits
+
+    wanted = {"rename": (2, 2), "merge": (1 if "into" in given else 2, None), "move": (1, None)}
+    low, high = wanted.get(action, (2, 2) if action in ("link", "unlink") else (1, 1))
+    if len(what) < low or (high is not None and len(what) > high):
+        raise ParameterError(f"use it as: {_HOW[action]}.")
+    if action in ("move", "link", "unlink"):
+        items = [find_item(collection, name).id for name in what]
+        if action != "move":
+            together = None if action == "unlink" else "apart" not in given
+            return partial(edits.link, collection, items[0], items[1], together)
+        if ("to" in given) == ("new" in given):
+            raise ParameterError(f"say where to: {_HOW[action]}.")
+        return partial(edits.move, collection, items, given.get("to"), name=given.get("name"))
+    numbers = [_number(word) for word in (what[:1] if action == "rename" else what)]
+    if action == "rename":
+        return partial(edits.rename, collection, numbers[0], what[1])
+    if action == "merge":
+        return partial(edits.merge, collection, numbers, into=given.get("into"))
+    if action == "split":
+        return partial(edits.split, collection, numbers[0], given.get("parts", 2))
+    return partial(edits.pin, collection, numbers[0], action == "pin")
+
+
+def _number(word: str) -> int:
+    from ..errors import ParameterError
+
+    if not (word.isascii() and word.isdigit()):
+        raise ParameterError(f"a cluster goes by its number, as `manyview show` lists it; got {word!r}.")
+    return int(word)
+
+
+@spoken
+def history(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    limit: Annotated[int, typer.Option(min=1, help="How many entries, the newest ones.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List what was done, by whom and when; `undo` takes an entry back by its number."""
+    from ..collection.collection import Collection
+
+    with Collection.open(collection) as found:
+        entries = list(found.history)
+    shown = entries[-limit:]
+    if as_json:
+        print_json({"n": len(entries), "entries": [entry._asdict() for entry in shown]})
+        return
+    if not shown:
+        say(f"{safe(collection)}: nothing was done yet.")
+        return
+    rows = [(one.id, one.at, one.who, one.summary, one.undone_by or "") for one in shown]
+    print_table((">entry", "when", "who", "what", ">undone by"), rows)
+    if len(entries) > len(shown):
+        say(f"  ... {len(entries) - len(shown)} older ones; --limit shows more")

@@ -1,0 +1,96 @@
+"""``manyview eval``: how good is it on my own data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .talk import print_json, print_table, progress, safe, say, spoken
+
+_TAG_FIGURES = ("P@1", "P@5", "R@1", "R@5", "C@1", "C@5", "ECE")
+
+
+@spoken
+def evaluate(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    hide_tags: Annotated[float, typer.Option(help="The share of the tags to hide and look for; 0: none.")] = 0.4,
+    labels: Annotated[
+        str | None, typer.Option(help="True classes: a column, a CSV of id,label, or 'folder'. Judges clusters too.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option("-m", "--method", help="The method of fit whose clusters to judge.")
+    ] = None,
+    clusters: Annotated[
+        int | None, typer.Option("-k", "--clusters", help="How many clusters; as many as classes when not given.")
+    ] = None,
+    draws: Annotated[int, typer.Option(help="How often each is repeated with other random numbers.")] = 3,
+    items: Annotated[int, typer.Option(help="A larger collection is judged by so many of its items.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure it on your own data: hidden tags that are looked for, and clusters against classes.
+
+    The figures are kept, and the next report shows them.
+    """
+    from ..collection.collection import Collection
+    from ..workflow.evaluate import evaluate as judge
+
+    with progress() as bar, Collection.open(collection, write=True) as found:
+        done = judge(
+            found,
+            hide_tags or None,
+            labels,
+            method=method,
+            n_clusters=clusters,
+            draws=draws,
+            max_items=items,
+            seed=seed,
+            n_jobs=jobs,
+            progress=bar,
+        )
+    plain = done.to_dict()
+    if as_json:
+        print_json(plain)
+        return
+    say(f"{safe(collection)}: {done.n_items} items, {done.draws} {'draw' if done.draws == 1 else 'draws'}")
+    for sentence in done.said:
+        say(f"  {safe(sentence)}")
+    if "tags" in plain:
+        print_tag_figures(plain["tags"])
+    if "clusters" in plain:
+        _print_cluster_figures(plain["clusters"])
+
+
+def print_tag_figures(tags: dict[str, Any]) -> None:
+    """Precision, recall, coverage and calibration of each method, and whether promises were kept."""
+    say(f"\n{tags['hide']:.0%} of the tags hidden; {tags['n_tags']} tags are on two items or more")
+    rows = [(name, *_cells(figures, _TAG_FIGURES)) for name, figures in tags["methods"].items()]
+    print_table(("method", *(f">{figure}" for figure in _TAG_FIGURES)), rows)
+    say("  P, R, C: precision, recall, items with a hit among the first 1 or 5. ECE: calibration error, 0 is best.")
+    if tags["promises"]:
+        say("\nWhat suggest promised of its first five per item, and what was right:")
+        kept = tags["promises"]
+        cells = [(one["min_score"], one["n"], f"{one['promised']:.0%}", f"{one['kept']:.0%}") for one in kept]
+        print_table((">score from", ">proposals", ">promised", ">right"), cells)
+
+
+def _print_cluster_figures(clusters: dict[str, Any]) -> None:
+    say(
+        f"\n{clusters['n_clusters']} clusters against the {clusters['n_classes']} classes of "
+        f"{safe(clusters['labels'])}, known for {clusters['n_labelled']} items"
+    )
+    figures = list(next(iter(clusters["methods"].values())))
+    rows = [(name, *_cells(found, figures)) for name, found in clusters["methods"].items()]
+    print_table(("method", *(f">{figure}" for figure in figures)), rows)
+
+
+def _cells(found: dict[str, Any], figures: Sequence[str]) -> list[str]:
+    return [_cell(found[figure]) if figure in found else "" for figure in figures]
+
+
+def _cell(value: dict[str, float]) -> str:
+    return f"{value['mean']:.3f}" + (f" ± {value['deviation']:.3f}" if value["draws"] > 1 else "")

@@ -1,0 +1,28 @@
+"""``manyview export-site``: the gallery as plain files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import print_json, progress, safe, say, spoken
+
+
+@spoken
+def export_site(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write; a new one.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Write the gallery's pages as plain files that can be looked at without a server, and not be changed."""
+    from ..web.site import export_site as export
+
+    with progress() as bar:
+        made = export(collection, output, progress=bar)
+    if as_json:
+        sizes = {"items": made.n_items, "previews": made.n_previews, "bytes": made.n_bytes}
+        print_json({"site": str(made.folder), **sizes})
+    else:
+        say(f"wrote {safe(made.folder / 'index.html')}: {made.n_items} items, {made.n_bytes / 1e6:.1f} MB")

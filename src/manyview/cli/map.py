@@ -1,0 +1,31 @@
+"""``manyview map``: lay the items of a run out on a plane, for the gallery."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import print_json, progress, safe, say, spoken
+
+
+@spoken
+def map(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same map.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Make the map that the gallery shows: what is alike lies together."""
+    from ..collection.collection import Collection
+    from ..workflow.map_layout import make_map
+
+    with progress() as bar, Collection.open(collection, write=True) as found:
+        made = make_map(found, run, seed=seed, progress=bar)
+    if as_json:
+        print_json(asdict(made))
+    else:
+        lacking = f"; {made.n_lacking} items have nothing to be placed by" if made.n_lacking else ""
+        say(f"{safe(collection)}, run {made.run}: {made.n_items} items on the map, {made.seconds:.0f} s{lacking}")

@@ -1,0 +1,31 @@
+"""``manyview undo``: take back what was done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import print_json, safe, say, spoken
+
+
+@spoken
+def undo(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    entry: Annotated[
+        int | None, typer.Argument(help="Number of an entry of the history; the last one if absent.")
+    ] = None,
+    who: Annotated[str | None, typer.Option(help="Who does it; your user name when not given.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Take back the last, or the named, entry of the history: decisions, edits of clusters, tags written to files."""
+    from ..collection.collection import Collection
+    from ..workflow.undo import undo as take_back
+
+    with Collection.open(collection, write=True) as found:
+        done = take_back(found, entry, who=who)
+    if as_json:
+        print_json({"entry": done.id, "undoes": done.undoes, "summary": done.summary})
+    else:
+        say(safe(done.summary))

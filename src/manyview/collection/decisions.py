@@ -1,0 +1,127 @@
+"""Yes and no to tags of items, as people said them: many at once, one entry of the history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..data.tags import match_key
+from ..errors import ParameterError
+from .catalog import Catalog
+from .history import Entry, History, now
+from .proposals import item_names
+from .tagging import Tagging, clean_word
+
+__all__ = ["Decided", "Decisions"]
+
+_AT_ONCE = 400
+"""Rows looked up by one statement."""
+_PROPOSAL = "score, probability, record, untouched"
+_NAMED = 20
+"""Different tags that an entry lists."""
+
+
+class Decided(NamedTuple):
+    """A proposal that a person looked at, as it was then, and the answer."""
+
+    record: float
+    untouched: float
+    tags_per_item: float
+    answer: bool
+
+
+class Decisions:
+    """The last word of a person on each pair of item and tag."""
+
+    def __init__(self, catalog: Catalog, history: History, tagging: Tagging) -> None:
+        self._catalog = catalog
+        self._history = history
+        self._tagging = tagging
+
+    def put(
+        self,
+        pairs: Iterable[tuple[int, str]],
+        answer: bool,
+        *,
+        who: str | None = None,
+        why: str | None = None,
+        is_reviewed: bool = True,
+        kind: str = "decide",
+        verb: str | None = None,
+    ) -> Entry:
+        """Write answers down; see ``Collection.decide``. ``verb`` is what the summary says was done."""
+        given = [(int(item), clean_word(word)) for item, word in pairs]
+        wanted = list({(item, match_key(word)): (item, word) for item, word in given}.values())
+        if not wanted or not all(word for _, word in wanted):
+            raise ParameterError("a decision needs at least one item, and a word for each.")
+        keys = item_names(self._catalog, (item for item, _ in wanted))
+        if absent := [item for item, _ in wanted if item not in keys]:
+            raise ParameterError(f"there is no item {absent[0]}.")
+        verb = verb or ("accepted" if answer else "rejected")
+        words = list(dict.fromkeys(word for _, word in wanted))
+        detail = {"answer": bool(answer), "pairs": len(wanted), "tags": words[:_NAMED], "why": why}
+        with (
+            self._catalog.transaction(),
+            self._history.record(kind, f"{verb} {_what(wanted, keys, words)}", who=who, detail=detail) as change,
+        ):
+            who, at = self._history.get(change.id).who, now()
+            numbers = self._tagging.numbers(words)
+            pairs_of = [(item, numbers[word]) for item, word in wanted]
+            told = self._proposals(pairs_of)
+            per_item = self._tags_per_item()
+            nothing = (None,) * 4
+            change.put_many(
+                "decisions",
+                [
+                    {
+                        "item_id": item,
+                        "tag_id": tag,
+                        "answer": int(answer),
+                        "who": who,
+                        "at": at,
+                        "why": why,
+                        **dict(zip(_PROPOSAL.split(", "), told.get((item, tag), nothing), strict=True)),
+                        "tags_per_item": per_item if (item, tag) in told else None,
+                        "is_reviewed": int(is_reviewed),
+                    }
+                    for item, tag in pairs_of
+                ],
+            )
+        return self._history.get(change.id)
+
+    def reviewed(self) -> list[Decided]:
+        """The proposals that people looked at one by one, with their answers."""
+        rows = self._catalog.rows(
+            "SELECT record, untouched, tags_per_item, answer FROM decisions WHERE is_reviewed = 1 AND record IS NOT "
+            "NULL AND untouched IS NOT NULL AND tags_per_item IS NOT NULL ORDER BY item_id, tag_id"
+        )
+        return [Decided(record, untouched, then, bool(answer)) for record, untouched, then, answer in rows]
+
+    def _proposals(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[float | None, ...]]:
+        """What the newest proposals say of these pairs."""
+        found = {}
+        for start in range(0, len(pairs), _AT_ONCE):
+            part = pairs[start : start + _AT_ONCE]
+            sql = (
+                f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "  # noqa: S608  only marks
+                f"SELECT item, tag, {_PROPOSAL} FROM wanted CROSS JOIN proposals ON run_id = "
+                "(SELECT max(id) FROM runs WHERE kind = 'suggest') AND item_id = item AND tag_id = tag"
+            )
+            for item, tag, *told in self._catalog.rows(sql, [value for pair in part for value in pair]):
+                found[item, tag] = tuple(told)
+        return found
+
+    def _tags_per_item(self) -> float | None:
+        """How many tags a tagged item had when the newest proposals were made."""
+        value = self._catalog.value(
+            "SELECT json_extract(figures, '$.tags_per_item') FROM runs WHERE kind = 'suggest' ORDER BY id DESC LIMIT 1"
+        )
+        return None if value is None else float(value)
+
+
+def _what(wanted: Sequence[tuple[int, str]], keys: dict[int, str], words: Sequence[str]) -> str:
+    if len(wanted) == 1:
+        return f"{wanted[0][1]!r} for {keys[wanted[0][0]]}"
+    if len(words) == 1:
+        return f"{words[0]!r} for {len(wanted)} items"
+    return f"{len(wanted)} tags"

@@ -1,0 +1,177 @@
+"""Tags that were proposed and that nobody has answered yet: found in their order, counted above a line.
+
+Only the newest proposals are kept. Whether one is still open is a column that the catalogue's triggers keep, and how
+many are open in each thousandth of probability is a table, so that asking costs as much as what is shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ..errors import ParameterError
+from .catalog import Catalog, as_json
+from .items import as_text
+
+__all__ = ["NewProposal", "Proposal", "ProposalRows", "item_names"]
+
+_ORDERS = {
+    "certain": ("probability DESC", "score DESC", "item_id", "tag_id"),
+    "informative": ("teaches DESC", "item_id", "tag_id"),
+}
+_PARTS = 1000
+"""Steps of probability that the catalogue keeps sums for."""
+
+
+_AT_ONCE = 400
+"""Rows looked up by one statement."""
+
+
+class NewProposal(NamedTuple):
+    """A proposal on its way into the catalogue."""
+
+    item_id: int
+    tag_id: int
+    score: float
+    probability: float | None
+    reason: Any
+    """Anything JSON can hold."""
+    record: float | None = None
+    """How likely the owner's own record would hold the tag."""
+    untouched: float | None = None
+    """How likely nobody has looked at the item yet."""
+    teaches: float = 0.0
+    """How much its answer would tell."""
+
+
+class Proposal(NamedTuple):
+    """A tag suggested for an item."""
+
+    item_id: int
+    tag: str
+    score: float
+    """What it was ranked by; to be compared within an item."""
+    probability: float | None
+    """How likely it is right; to be compared with every other."""
+    reason: Any
+
+
+class ProposalRows:
+    """The proposals in the catalogue."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def replace(self, run_id: int, proposals: Iterable[NewProposal]) -> None:
+        """Keep the proposals of a run in place of all earlier ones."""
+        with self._catalog.transaction():
+            self._catalog.run("DELETE FROM proposal_sums")
+            self._catalog.run("DELETE FROM proposals")
+            self._catalog.run_many(
+                "INSERT INTO proposals (run_id, item_id, tag_id, score, probability, reason, record, untouched, "
+                "teaches) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (run_id, int(p.item_id), int(p.tag_id), float(p.score), p.probability, as_json(p.reason), *p[5:])
+                    for p in proposals
+                ),
+            )
+            for tag in ("tag_id", "0"):
+                self._catalog.run(
+                    f"INSERT INTO proposal_sums SELECT run_id, {tag}, CAST(1000 * probability AS INTEGER), "  # noqa: S608
+                    "count(*), sum(probability) FROM proposals WHERE probability IS NOT NULL GROUP BY 1, 2, 3"
+                )
+            # Others may have written while the proposals were worked out: what is not open any more is asked now.
+            self._catalog.run(
+                "UPDATE proposals SET is_open = 0 WHERE EXISTS (SELECT 1 FROM items WHERE items.id = proposals.item_id "
+                "AND state <> 'here') OR EXISTS (SELECT 1 FROM decisions AS d WHERE d.item_id = proposals.item_id AND "
+                "d.tag_id = proposals.tag_id) OR EXISTS (SELECT 1 FROM item_tags AS t WHERE "
+                "t.item_id = proposals.item_id AND t.tag_id = proposals.tag_id)"
+            )
+
+    def find(
+        self,
+        run_id: int,
+        *,
+        tag_id: int | None = None,
+        item_id: int | None = None,
+        min_probability: float | None = None,
+        top: int | None = None,
+        offset: int = 0,
+        order: str = "certain",
+        reasons: bool = True,
+    ) -> list[Proposal]:
+        """Open proposals of a run; ``order`` is "certain" (likely ones first) or "informative".
+
+        Reasons are read only where they are wanted.
+        """
+        if order not in _ORDERS:
+            raise ParameterError(f"order must be 'certain' or 'informative', got {order!r}.")
+        given = {"tag_id = ?": tag_id, "item_id = ?": item_id, "probability >= ?": min_probability}
+        chosen = {part: value for part, value in given.items() if value is not None}
+        # The few of one item are found by the item and then sorted, whatever an index in the right order promises.
+        no_index = "" if item_id is None else "+"
+        where = " AND ".join(["run_id = ?", f"{no_index}is_open = 1", *chosen])
+        values = [run_id, *chosen.values()]
+        most = -1 if top is None else int(top)
+        by = ", ".join(_ORDERS[order])
+        columns = "item_id, tag_id, probability, " + ("score" if order == "certain" else "teaches")
+        if order == "informative" and tag_id is not None and item_id is None and most >= 0:
+            # Of one tag, what is nearest to one half: from there up and from there down along the index of the tag.
+            parts = [
+                f"SELECT * FROM (SELECT {columns} FROM proposals WHERE {where} AND probability {side} "  # noqa: S608
+                f"LIMIT {most + int(offset)})"
+                for side in (
+                    "<= 0.5 ORDER BY probability DESC, score DESC, item_id",
+                    "> 0.5 ORDER BY probability, score, item_id DESC",
+                )
+            ]
+            inner, values = f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY {by}", values * 2  # noqa: S608
+        else:
+            inner = f"SELECT {columns} FROM proposals WHERE {where} ORDER BY {no_index}{by}"  # noqa: S608  parts above
+        # Reasons are not in the indexes; they are looked up for what is shown only.
+        told = "reason" if reasons else "NULL"
+        last = ", ".join(f"found.{one}" for one in _ORDERS[order])
+        rows = self._catalog.rows(
+            f"WITH found AS MATERIALIZED ({inner} LIMIT ? OFFSET ?) SELECT found.item_id, name, p.score, "  # noqa: S608
+            f"p.probability, {told} FROM found CROSS JOIN proposals AS p ON p.run_id = ? AND p.item_id = found.item_id "
+            f"AND p.tag_id = found.tag_id CROSS JOIN tags ON tags.id = found.tag_id ORDER BY {last}",
+            [*values, most, int(offset), run_id],
+        )
+        return [
+            Proposal(item, tag, score, sure, json.loads(reason) if reason else None)
+            for item, tag, score, sure, reason in rows
+        ]
+
+    def above(self, run_id: int, min_probability: float, tag_id: int | None = None) -> tuple[int, float]:
+        """How many open proposals are at least so likely, and the sum of their probabilities."""
+        tag, part = tag_id or 0, int(_PARTS * min_probability) if min_probability > 0 else -1
+        n, total = self._catalog.row(
+            "SELECT coalesce(sum(n), 0), coalesce(sum(total), 0.0) FROM proposal_sums WHERE run_id = ? AND tag_id = ? "
+            "AND part > ?",
+            (run_id, tag, part),
+        )
+        if part < 0:
+            return int(n), float(total) if n else 0.0
+        more = "AND tag_id = ?" if tag_id else ""
+        edge = self._catalog.row(
+            "SELECT count(*), coalesce(sum(probability), 0.0) FROM proposals WHERE run_id = ? AND is_open = 1 "  # noqa: S608
+            f"AND probability >= ? AND probability < ? AND CAST(1000 * probability AS INTEGER) = ? {more}",
+            (run_id, min_probability, (part + 2) / _PARTS, part, *((tag_id,) if tag_id else ())),
+        )
+        found = int(n + edge[0])
+        return found, float(total + edge[1]) if found else 0.0
+
+    def item_names(self, ids: Iterable[int]) -> dict[int, str]:
+        """What the owner calls these items; those that there are not are left out."""
+        return item_names(self._catalog, ids)
+
+
+def item_names(catalog: Catalog, ids: Iterable[int]) -> dict[int, str]:
+    """Numbers of items -> what their owner calls them, for those that there are."""
+    numbers, found = list(dict.fromkeys(ids)), {}
+    for start in range(0, len(numbers), _AT_ONCE):
+        part = numbers[start : start + _AT_ONCE]
+        sql = f"SELECT id, key FROM items WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608  only marks
+        found.update({number: as_text(key) for number, key in catalog.rows(sql, part)})
+    return found

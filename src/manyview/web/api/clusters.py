@@ -1,0 +1,180 @@
+"""Clusters: the rows of the first page, and one of them in full."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Query
+
+from ...collection.runs import Run
+from ...data.tags import match_key
+from ...workflow.index import Index
+from .. import models
+from ..refusals import Absent
+from .common import Here, Number, RunNumber, Text, Word, command, run_facts
+
+router = APIRouter(prefix="/api/clusters", tags=["clusters"])
+
+Sort = Literal["size", "name", "cohesion", "proposals"]
+_THUMBS = 24
+
+
+@router.get("")
+async def list_clusters(
+    here: Here,
+    run: RunNumber = None,
+    sort: Annotated[Sort, Query()] = "size",
+    text: Text = "",
+    tag: Word = None,
+    pinned: bool | None = None,
+) -> models.ClustersPage:
+    """The clusters of a run, the newest when none is named."""
+    return await here.read(clusters_page, run, sort, text, tag, pinned)
+
+
+@router.get("/{cluster}")
+async def show_cluster(here: Here, cluster: Number, run: RunNumber = None) -> models.ClusterPage:
+    """One cluster with its profile."""
+    return await here.read(cluster_page, cluster, run)
+
+
+def clusters_page(
+    index: Index,
+    run_id: int | None = None,
+    sort: Sort = "size",
+    text: str = "",
+    tag: str | None = None,
+    pinned: bool | None = None,
+) -> models.ClustersPage:
+    """The answer to ``/api/clusters``."""
+    run = index.run(run_id)
+    rows = [row for row in _rows(index, run) if _wanted(row, text, tag, pinned)]
+    if sort == "name":
+        rows.sort(key=lambda row: match_key(row.name))
+    elif sort == "cohesion":
+        rows.sort(key=lambda row: -1.0 if row.cohesion is None else row.cohesion, reverse=True)
+    elif sort == "proposals":
+        rows.sort(key=lambda row: -row.n_open)
+    return models.ClustersPage(
+        run=run_facts(run),
+        clusters=rows,
+        n_items=int(index.ids.size),
+        n_unplaced=int((index.assignment(run) < 0).sum()),
+        command=command(index, "show", "--run", run.id) if run else command(index, "fit"),
+    )
+
+
+def _wanted(row: models.ClusterRow, text: str, tag: str | None, pinned: bool | None) -> bool:
+    words = match_key(" ".join([row.name, *(share.name for share in row.tags)]))
+    return (
+        all(word in words for word in match_key(text).split())
+        and (tag is None or match_key(tag) in [match_key(share.name) for share in row.tags])
+        and (pinned is None or row.is_pinned == pinned)
+    )
+
+
+def _rows(index: Index, run: Run | None) -> list[models.ClusterRow]:
+    n_open = _open_by_cluster(index, run)
+    return [_row(index, run, one, n_open.get(one.id, 0)) for one in index.clusters(run)]
+
+
+def _row(index: Index, run: Run | None, one: Any, n_open: int) -> models.ClusterRow:
+    return models.ClusterRow(
+        id=one.id,
+        name=one.name or f"cluster {one.id}",
+        size=one.size,
+        cohesion=one.profile.get("cohesion"),
+        tags=[share(found) for found in one.profile.get("over", [])],
+        thumbs=_thumbs(index, run, one),
+        n_open=n_open,
+        is_pinned=one.is_pinned,
+    )
+
+
+def _thumbs(index: Index, run: Run | None, one: Any) -> list[int]:
+    """Typical members first, then others in their order; those with a picture before those without."""
+    members = index.members(run).get(one.id, np.zeros(0, dtype=np.int64))
+    typical = index.rows_of(np.array(one.profile.get("exemplars", []), dtype=np.int64))
+    typical = typical[np.isin(typical, members)]
+    first = members[: _THUMBS + typical.size]
+    rows = np.concatenate([typical, first[~np.isin(first, typical)]])
+    rows = np.concatenate([rows[index.has_thumb[rows]], rows[~index.has_thumb[rows]]])[:_THUMBS]
+    return [int(number) for number in index.ids[rows]]
+
+
+def _open_by_cluster(index: Index, run: Run | None) -> dict[int, int]:
+    waiting = index.open_by_row()
+    rows = np.flatnonzero(waiting)
+    places = index.assignment(run)[rows]
+    numbers, inverse = np.unique(places, return_inverse=True)
+    sums = np.bincount(inverse, weights=waiting[rows], minlength=numbers.size)
+    return {int(number): int(total) for number, total in zip(numbers, sums, strict=True)}
+
+
+def share(found: dict[str, Any]) -> models.TagShare:
+    """A tag of a profile as the pages know it."""
+    lift = found.get("lift")
+    return models.TagShare(
+        name=found["tag"],
+        count=found["count"],
+        share=found["share"],
+        share_elsewhere=found["share_elsewhere"],
+        lift=lift if lift is not None and np.isfinite(lift) else None,
+    )
+
+
+def cluster_page(index: Index, cluster: int, run_id: int | None = None) -> models.ClusterPage:
+    """The answer to ``/api/clusters/{cluster}``."""
+    run = index.run(run_id)
+    clusters = index.clusters(run)
+    place = next((n for n, one in enumerate(clusters) if one.id == cluster), None)
+    if run is None or place is None:
+        raise Absent(f"there is no cluster {cluster} in this run.")
+    one = clusters[place]
+    facts = run_facts(run)
+    assert facts is not None  # noqa: S101  the run is there
+    row = _row(index, run, one, _open_by_cluster(index, run).get(one.id, 0))
+    return models.ClusterPage(
+        **row.model_dump(),
+        run=facts,
+        profile=_profile(index, run, one),
+        previous=clusters[place - 1].id if place else None,
+        next=clusters[place + 1].id if place + 1 < len(clusters) else None,
+    )
+
+
+def _profile(index: Index, run: Run, one: Any) -> models.Profile:
+    found, names = one.profile, index.cluster_names(run)
+    places = index.assignment(run)
+
+    def inside(items: list[int]) -> list[int]:
+        rows = index.rows_of(np.array(items, dtype=np.int64))
+        return [int(number) for number in index.ids[rows[places[rows] == one.id]]]
+
+    borderline = [
+        models.Borderline(
+            item=edge["item"],
+            other_cluster=edge["other"],
+            other_name=names.get(edge["other"], ""),
+            margin=edge["margin"],
+        )
+        for edge in found.get("borderline", [])
+        if edge["other"] in names and inside([edge["item"]])
+    ]
+    return models.Profile(
+        n_tagged=found.get("n_tagged", 0),
+        tags=[share(tag) for tag in found.get("over", [])],
+        absent=[share(tag) for tag in found.get("under", [])],
+        views=[
+            models.ViewShare(name=view["view"], share=view["contribution"], cohesion=view["cohesion"])
+            for view in found.get("views", [])
+        ],
+        exemplars=inside(list(found.get("exemplars", []))),
+        borderline=borderline,
+        near=[
+            models.NearCluster(id=other["label"], name=names[other["label"]], closeness=other["likeness"])
+            for other in found.get("nearest", [])
+            if other["label"] in names
+        ],
+    )

@@ -1,0 +1,89 @@
+"""What the routes share: the gallery, the numbers in addresses, and how runs and entries are told."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated, Any
+
+from fastapi import Depends, Path, Query, Request
+
+from ...collection.history import Entry as HistoryEntry
+from ...collection.items import as_text
+from ...collection.runs import Run
+from ...workflow.index import Index
+from .. import models
+from ..gallery import Gallery
+
+__all__ = ["Here", "Number", "Offset", "RunNumber", "command", "done", "entry_facts", "run_facts", "shown"]
+
+
+_LONG = ("tag_names", "state")
+"""Figures of a run that are for the program only."""
+
+
+def _gallery(request: Request) -> Gallery:
+    found: Gallery = request.app.state.gallery
+    return found
+
+
+Here = Annotated[Gallery, Depends(_gallery)]
+Number = Annotated[int, Path(ge=1, le=2**53)]
+RunNumber = Annotated[int | None, Query(ge=1, le=2**53)]
+Offset = Annotated[int, Query(ge=0, le=2**40)]
+Text = Annotated[str, Query(max_length=8000)]
+Word = Annotated[str | None, Query(max_length=1000)]
+
+
+def run_facts(run: Run | None) -> models.RunFacts | None:
+    """A run as the pages know it."""
+    if run is None:
+        return None
+    return models.RunFacts(
+        id=run.id,
+        kind="fit" if run.kind == "fit" else "suggest",
+        method=run.method,
+        settings=run.settings,
+        figures={name: value for name, value in run.figures.items() if name not in _LONG},
+        views=list(run.views),
+        n_clusters=run.figures.get("n_clusters"),
+        made_at=run.made_at,
+        seconds=run.seconds,
+    )
+
+
+def entry_facts(entry: HistoryEntry) -> models.Entry:
+    """An entry of the history as the pages know it."""
+    return models.Entry(
+        id=entry.id,
+        at=entry.at,
+        who=entry.who,
+        kind=entry.kind,
+        summary=entry.summary,
+        clusters=[int(number) for number in entry.detail.get("clusters", [])],
+        undoes=entry.undoes,
+        undone_by=entry.undone_by,
+    )
+
+
+async def done(here: Gallery, entry: HistoryEntry) -> models.Done:
+    """The answer to a change: what was written into the history, and how many proposals wait now."""
+    facts = entry_facts(entry)
+    return models.Done(
+        entry=entry.id,
+        kind=entry.kind,
+        summary=entry.summary,
+        clusters=facts.clusters,
+        n_open=await here.read(lambda index: index.n_open),
+    )
+
+
+def command(index: Index, *words: Any) -> str:
+    """The command line that gives the same; the first word comes before the collection's name."""
+    verb, *rest = [str(word) for word in words if word is not None]
+    return shlex.join(["manyview", verb, index.called, *rest])
+
+
+def shown(key: bytes | str) -> str:
+    """A name as JSON can carry it: bytes that are no letters become the sign for that."""
+    text = key if isinstance(key, str) else as_text(key)
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

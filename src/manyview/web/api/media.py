@@ -1,0 +1,44 @@
+"""Pictures: thumbnails and previews that were encoded anew, and originals to be saved, never shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Response
+
+from .. import models
+from ..media import FileAnswer, open_original, thumbnail
+from .common import Here, Number
+
+router = APIRouter(tags=["media"])
+
+_PICTURE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}}},
+    404: {"model": models.Problem},
+}
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+}
+_KEPT = "private, max-age=86400"
+
+
+@router.get("/thumbs/{item}", response_class=Response, responses=_PICTURE)
+async def show_thumb(here: Here, item: Number) -> Response:
+    """The thumbnail of an item."""
+    found = await here.read(thumbnail, item)
+    return Response(found, media_type="image/jpeg", headers={"Cache-Control": _KEPT})
+
+
+@router.get("/media/{item}/preview", response_class=Response, responses=_PICTURE)
+async def show_preview(here: Here, item: Number) -> Response:
+    """The picture at the size of a screen; of a clip, its key frames one after another."""
+    content, kind = await here.previews.get(here, item)
+    return Response(content, media_type=kind, headers={"Cache-Control": _KEPT})
+
+
+@router.get("/media/{item}/original", response_class=Response, responses=_FILE)
+async def save_original(
+    here: Here, item: Number, range_: Annotated[str | None, Header(alias="Range")] = None
+) -> Response:
+    """The file itself, to be saved."""
+    return FileAnswer(await here.read(open_original, item), range_)

@@ -1,0 +1,180 @@
+"""Proposed tags: what waits for an answer, and the answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from fastapi import APIRouter, Query
+
+from ...collection.collection import Collection
+from ...collection.history import Entry
+from ...workflow.index import Index
+from .. import models
+from .common import Here, Offset, Word, command, shown
+
+router = APIRouter(prefix="/api", tags=["proposals"])
+
+Order = Literal["certain", "informative"]
+By = Literal["item", "tag"]
+Outcome = tuple[Entry | None, list[tuple[int, str]], dict[tuple[int, str], bool]]
+Probability = Annotated[float, Query(ge=0, le=1)]
+
+
+@router.get("/proposals")
+async def list_proposals(
+    here: Here,
+    by: Annotated[By, Query()] = "item",
+    tag: Word = None,
+    item: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+    cluster: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+    order: Annotated[Order, Query()] = "certain",
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+) -> models.ProposalsPage:
+    """Proposals nobody has answered, and how many each tag has."""
+    return await here.read(proposals_page, by, tag, item, order, offset, limit, cluster)
+
+
+@router.get("/proposals/line")
+async def show_line(here: Here, probability: Probability, tag: Word = None) -> models.Line:
+    """How many proposals lie above a probability, and how many of those are expected to be right."""
+    return await here.read(line_answer, probability, tag)
+
+
+@router.post("/decisions")
+async def decide(here: Here, asked: models.NewDecisions) -> models.Decided:
+    """Answer proposals. A pair that was answered elsewhere comes back under ``already`` and stays as it is."""
+    entry, fresh, before = await here.write(decide_pairs, asked)
+    return models.Decided(
+        entry=None if entry is None else entry.id,
+        summary="nothing to do: answered already" if entry is None else entry.summary,
+        n_open=await here.read(lambda index: index.n_open),
+        done=[models.Answered(item=item, tag=tag, answer=asked.answer) for item, tag in fresh],
+        already=[models.Answered(item=item, tag=tag, answer=answer) for (item, tag), answer in before.items()],
+    )
+
+
+@router.post("/decisions/line")
+async def decide_line(here: Here, asked: models.NewLine) -> models.LineDecided:
+    """Accept every proposal from a probability on."""
+    entry = await here.write(accept_line, asked)
+    return models.LineDecided(
+        entry=None if entry is None else entry.id,
+        summary="nothing lies above that line" if entry is None else entry.summary,
+        n=0 if entry is None else int(entry.detail.get("pairs", 0)),
+        n_open=await here.read(lambda index: index.n_open),
+    )
+
+
+def proposals_page(
+    index: Index,
+    by: By = "item",
+    tag: str | None = None,
+    item: int | None = None,
+    order: Order = "certain",
+    offset: int = 0,
+    limit: int = 50,
+    cluster: int | None = None,
+) -> models.ProposalsPage:
+    """The answer to ``/api/proposals``. By tag and without one, the tag with the most comes first."""
+    waiting = index.open_by_tag()
+    if cluster is not None and tag is None and item is None:
+        total, found = _of_cluster(index, cluster, order, offset, limit)
+    else:
+        if by == "tag" and tag is None and item is None and waiting:
+            tag = waiting[0][0]
+        total = _total(index, tag, item)
+        found = proposal_rows(index, tag=tag, item=item, order=order, offset=offset, top=limit)
+    options = [part for name, value in (("--tag", tag), ("--item", item)) if value for part in (name, str(value))]
+    return models.ProposalsPage(
+        total=total,
+        offset=offset,
+        tag=tag,
+        proposals=found,
+        tags=[models.OpenTag(name=name, n_open=count) for name, count in waiting],
+        command=command(index, "suggest", *options),
+    )
+
+
+def _of_cluster(index: Index, cluster: int, order: Order, offset: int, limit: int) -> tuple[int, list[models.Proposal]]:
+    rows = index.members(index.run()).get(cluster, np.zeros(0, dtype=np.int64))
+    pairs = index.open_among(index.ids[rows], order, offset, limit)
+    found = {
+        (one.item, one.tag): one for item in {item for item, _ in pairs} for one in proposal_rows(index, item=item)
+    }
+    names = index.tag_names
+    listed = [found[item, names[tag]] for item, tag in pairs if (item, names[tag]) in found]
+    return int(index.open_by_row()[rows].sum()), listed
+
+
+def _total(index: Index, tag: str | None, item: int | None) -> int:
+    rows, tags = index.open_pairs
+    mask = np.ones(rows.size, dtype=bool)
+    if tag is not None:
+        mask &= tags == (index.tag_number(tag) or -1)
+    if item is not None:
+        mask &= rows == index.row_of(item)
+    return int(mask.sum())
+
+
+def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
+    """Open proposals in full; what is wanted is said as ``open_proposals`` takes it."""
+    from ...workflow.suggest import open_proposals
+
+    if not index.n_open:
+        return []
+    found = open_proposals(index.collection, **wanted)
+    keys = index.keys([one.item_id for one in found])
+    return [
+        models.Proposal(
+            item=one.item_id,
+            key=shown(keys[one.item_id]),
+            tag=one.tag,
+            score=one.score,
+            probability=one.probability,
+            reason=one.reason,
+            sentence=_sentence(one.reason),
+            has_thumb=bool(index.has_thumb[index.row_of(one.item_id)]),
+        )
+        for one in found
+    ]
+
+
+def _sentence(reason: Any) -> str:
+    if isinstance(reason, dict):
+        return str(reason.get("sentence", ""))
+    return reason if isinstance(reason, str) else ""
+
+
+def line_answer(index: Index, probability: float, tag: str | None = None) -> models.Line:
+    """The answer to ``/api/proposals/line``."""
+    from ...workflow.suggest import line
+
+    if not index.n_open:
+        return models.Line(n=0, expected_precision=None)
+    found = line(index.collection, probability, tag=tag)
+    return models.Line(n=found.n, expected_precision=found.expected_precision if found.n else None)
+
+
+def decide_pairs(collection: Collection, asked: models.NewDecisions) -> Outcome:
+    """Write answers down, but for pairs that have one already."""
+    from ...workflow.decide import accept, reject
+
+    with collection.transaction():
+        pairs = list(dict.fromkeys((pair.item, pair.tag) for pair in asked.pairs))
+        before = {} if asked.force else Index(collection).answers(pairs)
+        fresh = [pair for pair in pairs if pair not in before]
+        entry = (accept if asked.answer else reject)(collection, fresh) if fresh else None
+    return entry, fresh, before
+
+
+def accept_line(collection: Collection, asked: models.NewLine) -> Entry | None:
+    """Accept what lies above a line; None where nothing does."""
+    from ...workflow.decide import accept
+    from ...workflow.suggest import line
+
+    with collection.transaction():
+        if not line(collection, asked.probability, tag=asked.tag).n:
+            return None
+        return accept(collection, min_score=asked.probability, tag=asked.tag)

@@ -1,0 +1,236 @@
+"""The way from an item's number to bytes that may leave: never by a path, never through a link, never shown as it is.
+
+The catalogue says where the file is; its real path has to lie below the folder that was ingested; it is opened part by
+part without following links; what was opened has to be the file that was read at the time; and that very handle is
+what is decoded or sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import re
+import shutil
+import stat
+import tempfile
+from collections import OrderedDict
+from collections.abc import MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote
+
+from starlette.responses import Response
+
+from ..collection.items import as_text
+from ..features.decode import BadFile, Clip, DecodePool
+from ..workflow.index import Index
+from .refusals import Absent
+
+if TYPE_CHECKING:
+    from .gallery import Gallery
+
+__all__ = ["SIDE", "FileAnswer", "Original", "Previews", "name_of", "open_beneath", "open_original", "thumbnail"]
+
+_TYPES = {
+    "JPEG": "image/jpeg",
+    "PNG": "image/png",
+    "GIF": "image/gif",
+    "WEBP": "image/webp",
+    "AVIF": "image/avif",
+    "TIFF": "image/tiff",
+    "BMP": "image/bmp",
+    "HEIC": "image/heic",
+}
+"""Of the decoder's verdict; everything else is plain bytes."""
+_PIECE = 256 * 1024
+_PATIENCE = 30.0
+"""Seconds a reader may take for one piece."""
+SIDE = 1600
+_FRAME_SIDE = 480
+_KEPT_BYTES = 64 * 2**20
+_LARGEST_COPY = 2**29
+
+
+def thumbnail(index: Index, item: int) -> bytes:
+    """The thumbnail of an item: our own encoding, without metadata."""
+    found = index.collection.thumbs.get(item)
+    if found is None:
+        raise Absent(f"item {item} has no thumbnail.")
+    return found
+
+
+class Original:
+    """An item's file, open, and known to be the one that was ingested."""
+
+    def __init__(self, item: int, handle: int, size: int, name: str, kind: str, format: str | None) -> None:
+        self.item, self.size, self.name, self.kind = item, size, name, kind
+        self.file: BinaryIO = os.fdopen(handle, "rb")
+        self.media_type = _TYPES.get((format or "").upper(), "application/octet-stream")
+
+    def part(self, asked: str | None) -> tuple[int, int, int]:
+        """First byte, end and status for a Range header. One range is understood; anything else gets the whole."""
+        found = re.fullmatch(r"bytes=(\d{0,18})-(\d{0,18})", (asked or "").strip())
+        if found is None or found.groups() == ("", ""):
+            return 0, self.size, 200
+        first, last = found.groups()
+        if not first:
+            start, stop = max(0, self.size - int(last)), self.size
+        else:
+            start, stop = int(first), min(self.size, int(last) + 1) if last else self.size
+        return (start, stop, 206) if start < stop else (0, 0, 416)
+
+    def headers(self, start: int, stop: int, status: int) -> dict[str, str]:
+        name = quote(self.name.encode("utf-8", "surrogateescape"), safe="")
+        found = {
+            "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+            "Content-Type": self.media_type,
+            "Content-Length": str(stop - start),
+            "Accept-Ranges": "bytes",
+        }
+        if status == 206:
+            found["Content-Range"] = f"bytes {start}-{stop - 1}/{self.size}"
+        elif status == 416:
+            found["Content-Range"] = f"bytes */{self.size}"
+        return found
+
+
+def open_original(index: Index, item: int) -> Original:
+    """Open the file of an item, or say why not."""
+    row = index.collection._catalog.row(
+        "SELECT items.path, root, size, device, inode, items.kind, format FROM items JOIN sources ON "
+        "sources.id = source_id WHERE items.id = ? AND state = 'here'",
+        (item,),
+    )
+    if row is None or row[0] is None or row[2] is None:
+        raise Absent(f"item {item} has no file.")
+    path, root, size, device, inode, kind, format = row
+    try:
+        handle = open_beneath(root, path)
+    except OSError as error:
+        raise Absent(f"the file of item {item} cannot be opened: {error.strerror or 'it is elsewhere'}.") from error
+    about = os.fstat(handle)
+    # A device number may change when a disk is mounted anew; the folder's own then changes with it.
+    same_device = about.st_dev in (device, os.stat(root).st_dev)
+    if not stat.S_ISREG(about.st_mode) or about.st_size != size or about.st_ino != inode or not same_device:
+        os.close(handle)
+        raise Absent(f"the file of item {item} is not the one that was read. Run `manyview add` to read it again.")
+    return Original(item, handle, size, as_text(os.path.basename(path)), kind, format)
+
+
+def open_beneath(root: bytes, path: bytes) -> int:
+    """Open a file below a folder; an OSError where its real place is outside, or where a link appears on the way."""
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(top, path))
+    if os.path.commonpath([top, real]) != top or real == top:
+        raise OSError(0, "it lies outside the folder that was read")
+    *folders, name = os.path.relpath(real, top).split(os.sep.encode())
+    keep = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
+    here = os.open(top, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
+    try:
+        for folder in folders:
+            below = os.open(folder, keep | os.O_DIRECTORY, dir_fd=here)
+            os.close(here)
+            here = below
+        return os.open(name, keep | os.O_NONBLOCK, dir_fd=here)
+    finally:
+        os.close(here)
+
+
+class FileAnswer(Response):
+    """Sends part of an open file and closes it, whatever becomes of the other side."""
+
+    def __init__(self, original: Original, asked: str | None) -> None:
+        self.original = original
+        self.start, self.stop, status = original.part(asked)
+        super().__init__(status_code=status)
+        self.raw_headers = [
+            (name.lower().encode(), value.encode())
+            for name, value in original.headers(self.start, self.stop, status).items()
+        ]
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
+        gone = asyncio.ensure_future(receive())
+        file, left = self.original.file, self.stop - self.start
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            file.seek(self.start)
+            while left and not gone.done():
+                piece = await asyncio.to_thread(file.read, min(left, _PIECE))
+                left -= len(piece)
+                if not piece:  # it was cut short under our eyes; the length that was promised ends the connection
+                    break
+                async with asyncio.timeout(_PATIENCE):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except TimeoutError:
+            pass  # nobody reads
+        finally:
+            gone.cancel()
+            file.close()
+
+
+class Previews:
+    """Pictures at the size of a screen, decoded in a child process with limits and encoded anew."""
+
+    def __init__(self) -> None:
+        self._pool = DecodePool(n_jobs=1, max_side=SIDE, thumbnail_side=SIDE)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="gallery-preview")
+        self._kept: OrderedDict[tuple[int, int, int], tuple[bytes, str]] = OrderedDict()
+
+    async def get(self, gallery: Gallery, item: int) -> tuple[bytes, str]:
+        """The preview of an item and its media type."""
+        original = await gallery.read(open_original, item)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._make, original)
+
+    def _make(self, original: Original) -> tuple[bytes, str]:
+        with original.file as file:
+            status = os.fstat(file.fileno())
+            key = (original.item, status.st_ino, status.st_mtime_ns)
+            if key not in self._kept:
+                self._kept[key] = self._decoded(original)
+                while sum(len(content) for content, _ in self._kept.values()) > _KEPT_BYTES:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def _decoded(self, original: Original) -> tuple[bytes, str]:
+        if original.kind not in ("picture", "video"):
+            raise Absent(f"item {original.item} is no picture.")
+        with tempfile.TemporaryDirectory(prefix="manyview-") as folder:
+            _, found = next(self._pool.decode([name_of(original, folder)]))
+        if isinstance(found, BadFile):
+            raise Absent(f"item {original.item} cannot be shown: {found.sentence}")
+        if isinstance(found, Clip) and len(found.frames) > 1:
+            return _moving(found), "image/webp"
+        return found.thumbnail, "image/jpeg"
+
+    def close(self) -> None:
+        self._pool.close()  # what is being decoded ends with its child
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        self._pool.close()
+
+
+def name_of(original: Original, folder: str) -> str:
+    """A name under which a child can open this very file: the handle's own where the system has one, else a copy."""
+    handle = f"/proc/{os.getpid()}/fd/{original.file.fileno()}"
+    if os.path.exists(handle):
+        return handle
+    if original.size > _LARGEST_COPY:
+        raise Absent("the file is too large to be shown on this system.")
+    copy = os.path.join(folder, str(original.item))
+    with open(copy, "wb") as target:
+        shutil.copyfileobj(original.file, target)
+    return copy
+
+
+def _moving(clip: Clip) -> bytes:
+    """The key frames of a clip, one after another."""
+    from PIL import Image
+
+    frames = [Image.fromarray(frame) for frame in clip.frames]
+    for frame in frames:
+        frame.thumbnail((_FRAME_SIDE, _FRAME_SIDE))
+    made = io.BytesIO()
+    frames[0].save(made, "WEBP", save_all=True, append_images=frames[1:], duration=600, loop=0, quality=75)
+    return made.getvalue()

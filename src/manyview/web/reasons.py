@@ -1,0 +1,106 @@
+"""Why items are where they are: worked out once for a state of the clusters, beside the requests."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as NotYet
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..collection.collection import Collection
+from ..collection.runs import Run
+from ..workflow.explain import profiles_of_run
+from ..workflow.index import Index
+from ..workflow.nearest_items import NearestItems
+from ..workflow.profiles import ClusterProfiles
+from ..workflow.reasons import explain_item
+from . import models
+
+__all__ = ["Reasons"]
+
+_PATIENCE = 0.4
+"""Seconds that a page waits before it is told to ask again."""
+
+
+class _Ready(NamedTuple):
+    versions: tuple[int, ...]
+    profiles: ClusterProfiles
+    nearest: NearestItems | None
+
+
+class Reasons:
+    """Keeps what is needed to explain items of the newest states, one state at a time being worked out."""
+
+    def __init__(self, path: Path, patience: float | None = _PATIENCE, n_near: int = 12) -> None:
+        self._path, self._patience, self._n_near = path, patience, n_near
+        self._lock, self._turn = threading.Lock(), threading.Lock()
+        self._states: OrderedDict[tuple[int, ...], Future[_Ready]] = OrderedDict()
+
+    def about(self, index: Index, run: Run, item: int) -> tuple[models.Why | None, dict[str, list[Any]], bool]:
+        """Why an item is there, its neighbours by view, and whether both are still being worked out."""
+        key = _versions(index, run)
+        with self._lock:
+            future = self._states.get(key)
+            if future is None:
+                future = self._states[key] = Future()
+                # Not a pool: a daemon does not keep the program from ending, and it only reads.
+                threading.Thread(target=self._work, args=(future, run.id), daemon=True).start()
+                while len(self._states) > 2:
+                    self._states.popitem(last=False)[1].cancel()
+        try:
+            ready = future.result(timeout=self._patience)
+        except (NotYet, CancelledError):
+            return None, {}, True
+        except Exception:  # the views may be gone, or the collection be changing; the page does without
+            with self._lock:
+                self._states.pop(key, None)
+            return None, {}, False
+        if ready.versions != key:  # it changed between the question and the work
+            return None, {}, True
+        return _why(index, run, ready.profiles, item), _near(index, ready.nearest, item, self._n_near), False
+
+    def _work(self, future: Future[_Ready], run_id: int) -> None:
+        with self._turn:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(self._prepare(run_id))
+            except Exception as error:  # told to whoever asks
+                future.set_exception(error)
+
+    def _prepare(self, run_id: int) -> _Ready:
+        with Collection.open(self._path) as collection:
+            index = Index(collection)
+            run = collection.runs.get(run_id)
+            profiles = profiles_of_run(collection, run)
+            likeness = profiles.likeness
+            nearest = NearestItems(likeness) if likeness is not None and self._n_near else None
+            return _Ready(_versions(index, run), profiles, nearest)
+
+
+def _versions(index: Index, run: Run) -> tuple[int, ...]:
+    return (run.id, *(index.versions[part] for part in ("items", "runs", "edits")))
+
+
+def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models.Why:
+    reason = explain_item(profiles, index.row_of(item))
+    names, other = index.cluster_names(run), reason.runner_up
+    return models.Why(
+        sentence=reason.sentence.encode("utf-8", "replace").decode(),
+        views=[models.ViewPull(name=view.view, own=view.own, runner_up=view.other) for view in reason.views],
+        runner_up=None
+        if other is None
+        else models.NearCluster(id=other.label, name=names.get(other.label, other.name), closeness=other.closeness),
+        margin=reason.margin,
+    )
+
+
+def _near(index: Index, nearest: NearestItems | None, item: int, n: int) -> dict[str, list[Any]]:
+    if nearest is None:
+        return {}
+    return {
+        view: [models.Neighbour(id=int(index.ids[row]), closeness=value) for row, value in found]
+        for view, found in nearest.of(index.row_of(item), n).items()
+    }

@@ -1,0 +1,195 @@
+"""The gallery as plain files: the same pages, read-only, that need no server and no network.
+
+What the routes would answer lies in ``data/<slug>.js``, each a script that puts one answer into ``MANYVIEW_DATA``:
+a page opened from a disk may load scripts, but nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from .._version import __version__
+from ..collection.collection import Collection
+from ..collection.history import now
+from ..errors import ParameterError
+from ..features.decode import BadFile, DecodePool
+from ..workflow.index import Index
+from .api.clusters import cluster_page, clusters_page
+from .api.edits import history_page
+from .api.items import item_page, item_rows, tags_page
+from .api.map import map_page, map_points
+from .api.proposals import proposals_page
+from .api.runs import compare_page, methods_page, problems_page, runs_page, state
+from .app import STATIC
+from .media import SIDE, Original, name_of, open_original
+from .reasons import Reasons
+from .refusals import Absent
+
+__all__ = ["Site", "export_site"]
+
+Progress = Callable[[str, int, int], None]
+
+_ITEMS_IN_A_FILE = 100
+_PROPOSALS, _HISTORY, _TAGS, _COMPARED = 2000, 200, 100_000, 5
+_MOST_NEIGHBOURS = 20_000
+"""Items beyond which a page says nothing about neighbours: each asks every other."""
+_OURS = frozenset({"index.html", "assets", "data", "thumbs", "previews"})
+
+
+@dataclass(frozen=True)
+class Site:
+    """What was written."""
+
+    folder: Path
+    n_items: int
+    n_previews: int
+    n_bytes: int
+
+
+def export_site(path: Path, folder: Path, *, progress: Progress | None = None) -> Site:
+    """Write the gallery of a collection into a folder that is new, or that holds an earlier one of these.
+
+    The folder appears whole or not at all. Thumbnails and previews are our own encodings, without the metadata of the
+    originals, which stay where they are.
+    """
+    if not (STATIC / "index.html").is_file():
+        raise ParameterError("the pages of the gallery are not built. Run `make frontend` first.")
+    _check_target(folder)
+    with Collection.open(path) as collection, tempfile.TemporaryDirectory(dir=folder.parent, prefix=".site-") as made:
+        site = _Writer(Index(collection), Path(made) / "site", progress)
+        n_previews = site.write()
+        if folder.exists():
+            shutil.rmtree(folder)
+        os.replace(site.folder, folder)
+        sizes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        return Site(folder, int(site.index.ids.size), n_previews, sizes)
+
+
+def _check_target(folder: Path) -> None:
+    if not folder.parent.is_dir():
+        raise ParameterError(f"{folder.parent} does not exist; make it first, or choose another place.")
+    if not folder.exists():
+        return
+    strange = {entry.name for entry in folder.iterdir()} - _OURS - {path.name for path in STATIC.iterdir()}
+    if not folder.is_dir() or strange or (any(folder.iterdir()) and not (folder / "data" / "site.js").is_file()):
+        raise ParameterError(f"{folder} holds something else than an earlier export; choose another folder.")
+
+
+class _Writer:
+    def __init__(self, index: Index, folder: Path, progress: Progress | None) -> None:
+        self.index, self.folder = index, folder
+        index.called = index.collection.path.name  # where it lies is nobody's business
+        self._progress = progress or (lambda *_: None)
+
+    def write(self) -> int:
+        shutil.copytree(STATIC, self.folder)
+        for name in ("data", "thumbs", "previews"):
+            (self.folder / name).mkdir()
+        page = (STATIC / "index.html").read_text(encoding="utf-8")
+        page = page.replace("<!--site-->", '<script src="./data/site.js"></script>', 1)
+        (self.folder / "index.html").write_text(page, encoding="utf-8")
+        facts = json.dumps({"version": __version__, "made_at": now()})
+        (self.folder / "data" / "site.js").write_text(f"window.MANYVIEW_SITE = {facts};\n", encoding="ascii")
+        self._lists()
+        self._clusters()
+        self._items()
+        self._thumbs()
+        return self._previews()
+
+    def _put(self, slug: str, answer: Any) -> None:
+        plain = answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer
+        # Pure ASCII: a page on a disk does not say how its scripts are encoded.
+        text = f'(window.MANYVIEW_DATA = window.MANYVIEW_DATA || {{}})["{slug}"] = {json.dumps(plain)};\n'
+        (self.folder / "data" / f"{slug}.js").write_text(text, encoding="ascii")
+
+    def _lists(self) -> None:
+        index = self.index
+        self._put("state", state(index))
+        self._put("clusters", clusters_page(index))
+        self._put("tags", tags_page(index, limit=_TAGS))
+        self._put("proposals", proposals_page(index, limit=_PROPOSALS))
+        self._put("runs", runs_page(index))
+        self._put("history", history_page(index, limit=_HISTORY))
+        self._put("problems", problems_page(index))
+        self._put("methods", methods_page(index))
+        self._put("map", map_page(index))
+        self._put("map-points", {"base64": base64.b64encode(map_points(index)).decode("ascii")})
+        fits = [run.id for run in index.collection.runs if run.kind == "fit"][-_COMPARED:]
+        for n, second in enumerate(fits):
+            for first in fits[:n]:
+                self._put(f"compare-{first}-{second}", compare_page(index, first, second))
+
+    def _clusters(self) -> None:
+        index, run = self.index, self.index.run()
+        words = index.words_by_row()
+        placed = index.members(run)
+        for one in index.clusters(run):
+            self._put(f"cluster-{one.id}", cluster_page(index, one.id))
+        none = np.flatnonzero(index.assignment(run) < 0)
+        for name, rows in [*((f"c{number}", rows) for number, rows in placed.items()), ("none", none)]:
+            listed = item_rows(index, run, rows.tolist())
+            items = [
+                {**item.model_dump(), "tags": words.get(row, [])}
+                for item, row in zip(listed, rows.tolist(), strict=True)
+            ]
+            self._put(f"items-{name}", {"items": items})
+
+    def _items(self) -> None:
+        index = self.index
+        reasons = Reasons(index.collection.path, patience=None, n_near=12 if index.ids.size <= _MOST_NEIGHBOURS else 0)
+        numbers = index.ids.tolist()
+        packs: dict[int, dict[str, Any]] = {}
+        for done, number in enumerate(numbers):
+            pack = number // _ITEMS_IN_A_FILE
+            for full in [key for key in packs if key != pack]:
+                self._put(f"item-{full}", packs.pop(full))
+            page = item_page(index, number, reasons=reasons)
+            packs.setdefault(pack, {})[str(number)] = page.model_dump(mode="json")
+            self._progress("pages of items", done + 1, len(numbers))
+        for full, pages in packs.items():
+            self._put(f"item-{full}", pages)
+
+    def _thumbs(self) -> None:
+        numbers = self.index.ids[self.index.has_thumb].tolist()
+        for done, number in enumerate(numbers):
+            content = self.index.collection.thumbs.get(number)
+            if content is not None:
+                (self.folder / "thumbs" / f"{number}.jpg").write_bytes(content)
+            self._progress("thumbnails", done + 1, len(numbers))
+
+    def _previews(self) -> int:
+        """Pictures at the size of a screen, decoded in child processes with limits; of a clip, its middle."""
+        index, made = self.index, 0
+        numbers = index.ids[np.isin(index.kinds, ("picture", "video"))].tolist()
+        opened: dict[str, Original] = {}
+        with DecodePool(max_side=SIDE, thumbnail_side=SIDE) as pool, tempfile.TemporaryDirectory() as copies:
+
+            def names() -> Iterator[str]:
+                for number in numbers:
+                    try:
+                        original = open_original(index, number)
+                    except Absent:
+                        continue
+                    name = name_of(original, copies)
+                    opened[name] = original
+                    yield name
+
+            for done, (name, found) in enumerate(pool.decode(names())):
+                original = opened.pop(name)
+                original.file.close()
+                if not isinstance(found, BadFile):
+                    (self.folder / "previews" / f"{original.item}.jpg").write_bytes(found.thumbnail)
+                    made += 1
+                self._progress("previews", done + 1, len(numbers))
+        return made

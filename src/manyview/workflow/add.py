@@ -1,0 +1,351 @@
+"""New items into the clusters that are there, without a refit, and what changed by it."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..collection.collection import Collection
+from ..collection.items import Problem
+from ..collection.living import Standing
+from ..collection.runs import Run
+from ..data.views import Views
+from ..errors import ParameterError, StoreError
+from ..features.base import extractor, extractor_names
+from ..ingest import Source
+from .changes import ChangeReport
+from .compute import Computed, Progress, came_with_source, compute_views, default_views
+from .living import refresh_profiles, settle
+from .run_views import TAGS, run_views
+from .updates import record_update, tell_changes
+
+__all__ = ["FEWEST_TO_OPEN", "Added", "add_items"]
+
+FEWEST_TO_OPEN = 5
+"""Items that resemble each other and nothing else open a cluster where there are so many of them."""
+
+Ids = NDArray[np.int64]
+
+
+@dataclass
+class Added:
+    """What came in, where it went, and what else changed."""
+
+    run: Run | None
+    """The run whose clusters they joined; None where there is none yet."""
+    changes: ChangeReport | None
+    sentence: str
+    n_new: int
+    n_joined: int
+    """New items in clusters that were there."""
+    n_opened: int
+    """New items in clusters that opened."""
+    opened: list[int]
+    strangers: list[int]
+    """New items that resemble nothing, and are in no cluster."""
+    said: list[str]
+    bad: list[Problem] = field(default_factory=list)
+
+
+@dataclass
+class _Placed:
+    """Labels of new items, what opened with them, and who goes where because of an edit."""
+
+    waiting: set[int] = field(default_factory=set)
+    """Items that had no label: those that are new, and those whose file changed."""
+    labels: dict[int, int] = field(default_factory=dict)
+    opened: set[int] = field(default_factory=set)
+    adjusted: list[tuple[int, int, int | None]] = field(default_factory=list)
+    strangers: set[int] = field(default_factory=set)
+    model: Any = None
+
+
+def add_items(
+    collection: Collection,
+    source: Any = None,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Added:
+    """Bring a collection that is open for writing up to date, and put what is new into its clusters.
+
+    source : a folder, table or file of features, new or known, with ``options`` as for ``Collection.create``; None
+        looks again at every source there is
+
+    The newest run places the new items: "ghf-art" learns them and may open clusters; other methods predict. What is
+    unlike everything that is there (``methods.novelty``) is put into no cluster, or, with at least ``FEWEST_TO_OPEN``
+    others like it, into a new one. Files that changed are placed again; pictures that repeat another go where that is.
+    Edits hold. Stopped at any moment, the same call finishes it.
+    """
+    if not collection.is_writable:
+        raise StoreError(f"{collection.path} is open for reading; adding needs Collection.open(path, write=True).")
+    run = next((one for one in reversed(list(collection.runs)) if one.kind == "fit"), None)
+    if run is not None:
+        standing = collection.living.standing(run.id)
+        before = collection.living.start_update(standing.ids, standing.clusters)
+    said, bad = _read(collection, source, options, progress)
+    if run is None:
+        computed = compute_views(collection, default_views(collection), n_jobs=n_jobs, progress=progress)
+        said.append(f"there are no clusters yet: manyview fit {collection.path}")
+        return Added(None, None, _counted(len(collection.items), "item"), 0, 0, 0, [], [], said, [*bad, *computed.bad])
+    _forget_changed(collection, run)
+    computed = _compute(collection, run, n_jobs, progress)
+    if progress is not None:
+        progress("placing", 0, 1)
+    placed = _place(collection, run, n_jobs)
+    with collection.transaction():
+        added = _keep(collection, run, before, placed)
+    added.said, added.bad = said + added.said + computed.notes, [*bad, *computed.bad]
+    if progress is not None:
+        progress("placing", 1, 1)
+    return added
+
+
+# --- reading ---
+
+
+def _read(
+    collection: Collection, source: Any, options: Mapping[str, Any], progress: Progress | None
+) -> tuple[list[str], list[Problem]]:
+    known = {entry["path"]: entry for entry in collection.items.sources()}
+    if source is not None:
+        described = Source.of(source, **options)
+        if not options and described.path in known:
+            described = _known_source(known[described.path])
+        sources = [described]
+    elif options:
+        raise ParameterError("options describe a table that is to be added; name it.")
+    else:
+        sources = [_known_source(entry) for entry in known.values()]
+    said, bad, failed = [], [], []
+    told = None if progress is None else lambda done, total, name: progress("reading", done, total)
+    for one in sources:
+        try:
+            report = collection.read(one, progress=told)
+        except StoreError as error:
+            if len(sources) == 1:
+                raise
+            failed.append(str(error))
+            continue
+        said.append(str(report))
+        bad += report.bad
+    if failed and len(failed) == len(sources):
+        raise StoreError(" ".join(failed))
+    return said + [f"not looked at: {sentence}" for sentence in failed], bad
+
+
+def _known_source(entry: Mapping[str, Any]) -> Source:
+    from ..ingest.source import Columns
+
+    settings = entry["settings"]
+    columns = Columns(**settings.get("columns", {}))
+    views, features = settings.get("views", {}), settings.get("features", {})
+    return Source(entry["kind"], entry["path"], entry["root"], columns, dict(views), dict(features))
+
+
+def _forget_changed(collection: Collection, run: Run) -> None:
+    """Labels of files that changed: their old rows are gone, so that they count as new."""
+    labelled, _ = collection.runs.labels(run.id)
+    kinds = {item.id: item.kind for item in collection.items}
+    texts = dict(zip(collection.items.ids.tolist(), collection.items.texts(), strict=True))
+    changed: set[int] = set()
+    for name in _computed_views(collection, run):
+        reads = extractor(name).reads
+        missing = set(collection.missing_rows(name, run.views[name]).tolist()) & set(labelled.tolist())
+        able = {"picture", "video"} if reads == "picture" else {"video"}
+        changed |= {item for item in missing if (texts[item] if reads == "text" else kinds[item] in able)}
+    collection.living.drop_labels(run.id, changed)
+
+
+def _computed_views(collection: Collection, run: Run) -> list[str]:
+    """The views of a run that are made from files here."""
+    names = [name for name in run.views if name != TAGS and name in extractor_names()]
+    return [name for name in names if name in collection.view_names and not came_with_source(collection, name)]
+
+
+def _compute(collection: Collection, run: Run, n_jobs: int | None, progress: Progress | None) -> Computed:
+    wanted = _computed_views(collection, run)
+    computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
+    for name, version in run.views.items():
+        if name == TAGS:
+            continue
+        if name not in collection.view_names or collection.segments.info(name).version != version:
+            raise StoreError(
+                f"view {name!r} is not what it was when run {run.id} was made, so that run cannot place new items. "
+                f"Fit again: manyview fit {collection.path}."
+            )
+    return computed
+
+
+# --- placing ---
+
+
+def _place(collection: Collection, run: Run, n_jobs: int | None) -> _Placed:
+    """Labels for the items that the run does not know."""
+    placed = _Placed()
+    labelled, labels = collection.runs.labels(run.id)
+    ids = collection.items.ids
+    waiting = np.setdiff1d(ids, labelled)
+    placed.waiting = set(waiting.tolist())
+    if not waiting.size:
+        return placed
+    here, late = set(ids.tolist()), placed.waiting
+    copies = {i.id: i.duplicate_of for i in collection.items if i.id in late and i.duplicate_of in here}
+    fresh = np.array([item for item in waiting.tolist() if item not in copies], dtype=np.int64)
+    if fresh.size:
+        X = run_views(collection, run)
+        if X is None:
+            raise StoreError(f"the views of run {run.id} are not there any more. Fit again.")
+        model = collection.runs.model(run.id)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # items that lack every view are counted below
+            if hasattr(model, "partial_fit"):
+                _learn(placed, model, X, ids, fresh, labels)
+            else:
+                _predict(collection, run, placed, model, X, fresh, n_jobs)
+    known = dict(zip(labelled.tolist(), labels.tolist(), strict=True))
+    known |= placed.labels
+    placed.labels |= {item: known.get(lead or -1, -1) for item, lead in copies.items()}
+    return placed
+
+
+def _learn(placed: _Placed, model: Any, X: Views, ids: Ids, fresh: Ids, labels: Ids) -> None:
+    """A method that learns as items come."""
+    model.partial_fit(X[np.searchsorted(ids, fresh)])
+    found = model.labels_
+    placed.model = model
+    placed.labels.update(zip(fresh.tolist(), found.tolist(), strict=True))
+    placed.opened = {int(label) for label in found if label >= 0} - set(labels.tolist())
+
+
+def _predict(
+    collection: Collection, run: Run, placed: _Placed, model: Any, X: Views, fresh: Ids, n_jobs: int | None
+) -> None:
+    """A method that only predicts: the rest is up to the neighbours."""
+    from ..methods.novelty import measure_strangeness
+
+    ids = collection.items.ids
+    standing = collection.living.standing(run.id)
+    known = standing.ids[standing.labels >= 0]
+    of_run = dict(zip(standing.ids.tolist(), standing.labels.tolist(), strict=True))
+    rows = {name: np.searchsorted(ids, part) for name, part in (("known", known), ("fresh", fresh))}
+    model.set_params(n_jobs=n_jobs)
+    found = model.predict(X[rows["fresh"]]).astype(np.int64)
+    # Earlier strangers wait for others of their kind.
+    labelled, labels_of_run = collection.runs.labels(run.id)
+    outside = labelled[labels_of_run == -1]
+    both = np.concatenate([fresh, outside])
+    measured = measure_strangeness(
+        X[rows["known"]], X[np.searchsorted(ids, both)], scalings=getattr(model, "scalings_", None), n_jobs=n_jobs
+    )
+    strange = measured.strange.copy()
+    strange[fresh.size :] = np.isfinite(measured.familiarity[fresh.size :])
+    found[strange[: fresh.size]] = -1
+    labels = dict(zip(fresh.tolist(), found.tolist(), strict=True))
+    _open_groups(placed, measured, both, strange, max(of_run.values(), default=-1) + 1)
+    made_later = set(of_run.values()) - set(range(int(model.n_clusters_))) - {-1}
+    near = [known[row].tolist() for row in measured.neighbours[: fresh.size]]
+    for item, neighbours in zip(fresh.tolist(), near, strict=True):
+        if labels[item] >= 0:
+            labels[item] = _majority([of_run[other] for other in neighbours], made_later, labels[item])
+    placed.labels = {**labels, **placed.labels}
+    placed.strangers = {item for item in fresh[strange[: fresh.size]].tolist() if placed.labels[item] == -1}
+    placed.adjusted = _follow_splits(collection, run, standing, of_run, placed.labels, fresh, near)
+
+
+def _open_groups(placed: _Placed, measured: Any, items: Ids, strange: NDArray[np.bool_], label: int) -> None:
+    """Strangers that resemble each other open clusters."""
+    rows = np.flatnonzero(strange)
+    if not rows.size:
+        return
+    groups = measured.groups(rows)
+    for group, size in sorted(Counter(groups.tolist()).items()):
+        if size >= FEWEST_TO_OPEN:
+            placed.opened.add(label)
+            placed.labels.update(dict.fromkeys(items[rows[groups == group]].tolist(), label))
+            label += 1
+
+
+def _majority(labels: list[int], allowed: set[int], otherwise: int) -> int:
+    """The one of the allowed labels that more than half of the neighbours have."""
+    for label, count in Counter(labels).most_common(1):
+        if label in allowed and 2 * count > len(labels):
+            return label
+    return otherwise
+
+
+def _follow_splits(
+    collection: Collection,
+    run: Run,
+    standing: Standing,
+    of_run: Mapping[int, int],
+    labels: Mapping[int, int],
+    fresh: Ids,
+    near: list[list[int]],
+) -> list[tuple[int, int, int | None]]:
+    """New items of a label that a person has split go to the part most of their neighbours are in."""
+    with_label = {row.id for row in collection.runs.clusters(run.id)}
+    by_hand = set(collection.living.placed().values()) - with_label
+    now = dict(zip(standing.ids.tolist(), standing.own.tolist(), strict=True))
+    adjusted: list[tuple[int, int, int | None]] = []
+    for item, neighbours in zip(fresh.tolist(), near, strict=True):
+        same = [now[other] for other in neighbours if of_run[other] == labels[item]]
+        part = _majority(same, by_hand, -1)
+        if part >= 0 and 2 * same.count(part) > len(neighbours):
+            adjusted.append((item, part, None))
+    return adjusted
+
+
+# --- keeping ---
+
+
+def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Placed) -> Added:
+    """Write everything down, and say what changed."""
+    living = collection.living
+    identities = {label: living.new_cluster() for label in sorted(placed.opened)}
+    living.add_labels(run.id, placed.labels, identities)
+    living.adjust(run.id, placed.adjusted)
+    if placed.model is not None:
+        collection.runs.replace_model(run.id, placed.model)
+    settle(collection, run.id)
+    refresh_profiles(collection, run.id)
+    were = set(before[0].tolist())
+    changes = tell_changes(collection, run, before, placed.waiting & were)
+    added = _told(run, changes, placed, were, set(identities.values()))
+    if placed.labels or changes.n_gone or changes.n_moved:
+        record_update(
+            collection, "add", added.sentence, run, changes, strangers=sorted(added.strangers), opened=added.opened
+        )
+    living.end_update()
+    return added
+
+
+def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], opened: set[int]) -> Added:
+    joined = {cluster: n for cluster, n in changes.new_items.items() if cluster >= 0 and cluster not in opened}
+    in_opened = sum(n for cluster, n in changes.new_items.items() if cluster in opened)
+    outside = changes.new_items.get(-1, 0)
+    strangers = sorted(placed.strangers - were)
+    n_joined = sum(joined.values())
+    parts = []
+    if n_joined:
+        parts.append(f"{n_joined} into {_counted(len(joined), 'cluster')}")
+    if opened:
+        parts.append(f"{in_opened} opened {_counted(len(opened), 'new cluster')}")
+    if strangers:
+        parts.append(f"{len(strangers)} resemble{'s' if len(strangers) == 1 else ''} nothing")
+    if left := outside - len(strangers):
+        parts.append(f"{left} {'has' if left == 1 else 'have'} nothing to go by")
+    sentence = f"{changes.n_new} new" + (": " + ", ".join(parts) if parts else "")
+    sentence += "".join(f"; {n} {word}" for n, word in ((changes.n_changed, "changed"), (changes.n_gone, "gone")) if n)
+    return Added(run, changes, sentence, changes.n_new, n_joined, in_opened, sorted(opened), strangers, [])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,121 @@
+"""Say yes or no to proposed tags, and to tags in general: one entry of the history each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..collection.collection import Collection
+from ..collection.history import Entry
+from ..errors import ParameterError, StoreError
+from .suggest import open_proposals
+
+__all__ = ["accept", "add_tag", "choose", "reject", "remove_tag"]
+
+Pairs = Iterable[tuple[int, str]]
+
+
+def accept(
+    collection: Collection,
+    pairs: Pairs | None = None,
+    *,
+    min_score: float | None = None,
+    tag: str | None = None,
+    item: int | None = None,
+    who: str | None = None,
+    why: str | None = None,
+    reviewed: bool | None = None,
+) -> Entry:
+    """Say yes to proposals: these items get these tags. One entry, which ``undo`` takes back as a whole.
+
+    Either ``pairs`` of item number and word, proposed or not; or the open proposals of at least the probability
+    ``min_score``, of a ``tag``, of an ``item``, or of all that is given. ``min_score=0`` is everything. An item and a
+    tag together name one pair.
+
+    ``reviewed`` says whether somebody looked at each of them, so that the answers tell how complete the tags are. None:
+    yes for pairs, no for what was chosen by a line.
+    """
+    return _decide(collection, True, pairs, min_score, tag, item, who, why, reviewed)
+
+
+def reject(
+    collection: Collection,
+    pairs: Pairs | None = None,
+    *,
+    min_score: float | None = None,
+    tag: str | None = None,
+    item: int | None = None,
+    who: str | None = None,
+    why: str | None = None,
+    reviewed: bool | None = None,
+) -> Entry:
+    """Say no to proposals: they are never made again, and a tag that a file gives counts no more. As ``accept``."""
+    return _decide(collection, False, pairs, min_score, tag, item, who, why, reviewed)
+
+
+def _decide(
+    collection: Collection,
+    answer: bool,
+    pairs: Pairs | None,
+    min_score: float | None,
+    tag: str | None,
+    item: int | None,
+    who: str | None,
+    why: str | None,
+    reviewed: bool | None,
+) -> Entry:
+    _check_writable(collection)
+    if pairs is not None and (min_score, tag, item) != (None, None, None):
+        raise ParameterError("give pairs, or what to choose proposals by (min_score, tag, item), not both.")
+    with collection.transaction():  # chosen and written in one state
+        chosen, looked_at = list(pairs or ()), True
+        if pairs is None:
+            chosen, looked_at = choose(collection, min_score=min_score, tag=tag, items=None if item is None else [item])
+            if not chosen:
+                raise ParameterError("no open proposal is like that; nothing was changed.")
+        is_reviewed = looked_at if reviewed is None else reviewed
+        return collection.decisions.put(chosen, answer, who=who, why=why, is_reviewed=is_reviewed)
+
+
+def choose(
+    collection: Collection,
+    *,
+    min_score: float | None = None,
+    tag: str | None = None,
+    items: Sequence[int] | None = None,
+) -> tuple[list[tuple[int, str]], bool]:
+    """Pairs of item number and word, and whether they were named one by one.
+
+    Items and a tag without a line are these very pairs, proposed or not; anything else chooses open proposals.
+    """
+    if (min_score, tag, items) == (None, None, None):
+        raise ParameterError("say which: an item, a tag, or a score from which on. Everything is a score of 0.")
+    if items is not None and tag is not None and min_score is None:
+        return [(int(item), tag) for item in items], True
+    line = min_score or None
+    found = [
+        one
+        for item in ([None] if items is None else items)
+        for one in open_proposals(collection, tag=tag, item=item, min_score=line, reasons=False)
+    ]
+    return [(one.item_id, one.tag) for one in found], False
+
+
+def add_tag(
+    collection: Collection, items: Iterable[int], word: str, *, who: str | None = None, why: str | None = None
+) -> Entry:
+    """Give items a tag, in any words: as if it had been proposed and accepted."""
+    _check_writable(collection)
+    return collection.decisions.put([(int(item), word) for item in items], True, who=who, why=why, verb="added")
+
+
+def remove_tag(
+    collection: Collection, items: Iterable[int], word: str, *, who: str | None = None, why: str | None = None
+) -> Entry:
+    """Take a tag from items, wherever it came from; it is not proposed for them again."""
+    _check_writable(collection)
+    return collection.decisions.put([(int(item), word) for item in items], False, who=who, why=why, verb="removed")
+
+
+def _check_writable(collection: Collection) -> None:
+    if not collection.is_writable:
+        raise StoreError(f"{collection.path} is open for reading; a decision needs Collection.open(path, write=True).")

@@ -1,0 +1,136 @@
+"""The views and words a run is made of: when it is fitted, and later, when more items are to be placed by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..collection.collection import Collection
+from ..collection.runs import Run
+from ..data.tags import TagTable, match_key
+from ..data.views import Views
+from ..errors import ParameterError
+from .profiles import ClusterProfiles, cluster_profiles
+
+__all__ = ["COUNTS", "TAGS", "ItemWords", "by_number", "describe_run", "fit_views", "item_words", "run_views"]
+
+TAGS = "tags"
+COUNTS = ("visual_words", "words")
+"""Views that aplsa can count in. The first serves no other method unless it is named."""
+_FEWEST_ITEMS_OF_A_TAG = 2
+_FEWEST_TAGGED = 0.2
+"""Tags serve as a view when so large a share of the items has one that another item has too."""
+
+
+def fit_views(
+    collection: Collection, named: Sequence[str] | None, method: str, tag_names: Sequence[str] | None = None
+) -> tuple[Views, list[str], list[str]]:
+    """The views a fit uses, tags among them where they can serve; a sentence about them; the names of the tag columns.
+
+    ``tag_names`` are the columns the tags have to have, for a model that knows them so.
+    """
+    if named is None:
+        there = collection.view_names
+        chosen = [name for name in there if name != COUNTS[0] or len(there) == 1]
+    else:
+        chosen = [name for name in named if name != TAGS]
+    parts: dict[str, Any] = {}
+    masks: dict[str, NDArray[np.bool_]] = {}
+    if chosen:
+        held = collection.views(chosen)
+        parts |= dict(held.items())
+        masks |= {name: held.mask[:, v] for v, name in enumerate(held.names)}
+    said = [f"views: {', '.join(chosen)}" if chosen else "no computed views"]
+    if tag_names is None:
+        usable, share = _usable_tags(collection.tags)
+    else:
+        usable, share = _as_columns(collection.tags, tag_names), 1.0
+    if method == "hml-rf":
+        if not chosen:
+            raise ParameterError("hml-rf learns from the tags what to look for in other views, and there is none.")
+        said.append("tags teach the forest")
+    elif method == "aplsa":
+        pass
+    elif TAGS in named if named is not None else share >= _FEWEST_TAGGED:
+        if usable.n_tags == 0 and tag_names is None:
+            raise ParameterError("no tag is on two items, so the tags cannot serve as a view.")
+        parts[TAGS] = usable.yes
+        masks[TAGS] = np.ones(usable.n_items, dtype=bool)
+        if masks.keys() > {TAGS}:  # nothing is known of an item that has neither tags nor another view
+            masks[TAGS] = (np.diff(usable.yes.indptr) > 0) | np.any([masks[name] for name in chosen], axis=0)
+        else:
+            masks[TAGS] = np.diff(usable.yes.indptr) > 0
+        said.append(f"tags, {share:.0%} of the items have some")
+    elif usable.n_tags:
+        said.append(f"tags are left out: only {share:.0%} of the items have some")
+    if not parts:
+        raise ParameterError(
+            f"{collection.path} has nothing to cluster by: no pictures, texts or ready features, and tags on "
+            f"{share:.0%} of the items (a tag counts where two items have it)."
+        )
+    mask = np.column_stack([masks[name] for name in parts])
+    X = Views(parts, ids=collection.items.ids, mask=mask)
+    return X, ["; ".join(said) + "."], list(usable.names) if TAGS in parts else []
+
+
+def _usable_tags(tags: TagTable) -> tuple[TagTable, float]:
+    """Tags on at least two items, and the share of items that have one of them."""
+    counts = np.asarray(tags.yes.sum(axis=0)).ravel()
+    kept = np.flatnonzero(counts >= _FEWEST_ITEMS_OF_A_TAG)
+    usable = TagTable.from_matrix(tags.yes[:, kept], names=[tags.names[tag] for tag in kept])
+    return usable, float((np.diff(usable.yes.indptr) > 0).mean()) if usable.n_items else 0.0
+
+
+def _as_columns(tags: TagTable, names: Sequence[str]) -> TagTable:
+    """The tags a model knows, in its order; others are left out, one that nobody has any more is an empty column."""
+    from scipy.sparse import csr_matrix
+
+    known = {match_key(name): column for column, name in enumerate(tags.names)}
+    places = [(known[match_key(name)], column) for column, name in enumerate(names) if match_key(name) in known]
+    ones = np.ones(len(places), dtype=tags.yes.dtype)
+    rows, columns = zip(*places, strict=True) if places else ((), ())
+    chooser = csr_matrix((ones, (rows, columns)), shape=(tags.n_tags, len(names)))
+    return TagTable.from_matrix(csr_matrix(tags.yes @ chooser), names=list(names))
+
+
+def run_views(collection: Collection, run: Run) -> Views | None:
+    """The views a run used, as they are now; those that were removed since are left out."""
+    there = [name for name in run.views if name == TAGS or name in collection.view_names]
+    return fit_views(collection, there, run.method, run.figures.get("tag_names"))[0] if there else None
+
+
+class ItemWords(NamedTuple):
+    """What the items are called, and their texts where any has one."""
+
+    keys: list[str]
+    texts: list[str] | None
+
+
+def item_words(collection: Collection) -> ItemWords:
+    """The words that names of clusters can be made of, one entry per item."""
+    texts = collection.items.texts()
+    return ItemWords([item.key for item in collection.items], [text or "" for text in texts] if any(texts) else None)
+
+
+def describe_run(
+    X: Views | None,
+    labels: Any,
+    tags: TagTable,
+    words: ItemWords,
+    *,
+    weights: Mapping[str, float] | None = None,
+    names: Mapping[int, str] | None = None,
+) -> ClusterProfiles:
+    """Names and profiles of clusters; ``weights`` say how much each view counts, ``names`` are given ones by label."""
+    known = None if X is None or not weights else {name: weights.get(name, 0.0) for name in X.names}
+    return cluster_profiles(X, labels, tags, view_weights=known, words=words.texts, item_names=words.keys, names=names)
+
+
+def by_number(profile: dict[str, Any], ids: NDArray[np.int64]) -> dict[str, Any]:
+    """A profile that names items by their number in the collection, which outlives the order of rows."""
+    exemplars = [int(ids[row]) for row in profile["exemplars"]]
+    borderline = [{**one, "item": int(ids[one["item"]])} for one in profile["borderline"]]
+    return {**profile, "exemplars": exemplars, "borderline": borderline}

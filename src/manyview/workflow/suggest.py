@@ -1,0 +1,329 @@
+"""Propose the tags that the items of a collection lack, and look through what was proposed."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..collection.catalog import as_json
+from ..collection.collection import Collection
+from ..collection.decisions import Decided
+from ..collection.proposals import NewProposal, Proposal
+from ..collection.runs import Run
+from ..completion.evidence import Evidence, sentence
+from ..completion.probability import LEAST_DECISIONS, probability_true
+from ..data.checks import check_number
+from ..data.tags import TagTable, match_key
+from ..data.views import Views
+from ..errors import ParameterError
+from .compute import Computed, Progress, compute_views, default_views
+
+if TYPE_CHECKING:
+    from ..completion.proposals import Proposals
+
+__all__ = [
+    "Line",
+    "Suggested",
+    "completeness_of_record",
+    "completion_views",
+    "line",
+    "open_proposals",
+    "reason_sentence",
+    "suggest_tags",
+]
+
+_STEP = "tag completion"
+_SOONEST = 2048
+"""Proposals whose reasons are worked out between two words of progress."""
+
+
+class Line(NamedTuple):
+    """What accepting every open proposal above a line would mean."""
+
+    n: int
+    expected_precision: float | None
+    """The share that should be right: the mean of their probabilities. None where there is none."""
+
+
+@dataclass
+class Suggested:
+    """A run of proposals that was kept, and what there is to say about it."""
+
+    run: Run
+    said: list[str]
+    computed: Computed = field(default_factory=Computed)
+    is_new: bool = True
+    """False where nothing had changed since the proposals that are there."""
+
+
+def suggest_tags(
+    collection: Collection,
+    *,
+    top: int = 5,
+    completeness: float | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Suggested:
+    """Propose missing tags for every item of a collection that is open for writing, and keep them as a run.
+
+    top : proposals per item
+    completeness : the share of the true tags that is recorded, if you know it. Otherwise it is learned from the
+        answers to earlier proposals, from 30 on, or estimated.
+
+    Default views that are missing are computed first. Tags and views are those of all items; an answer of no is never
+    proposed again. Others may write while this computes. Where nothing has changed since the newest proposals were made
+    in the same way, those stay.
+    """
+    check_number("top", top, integer=True, low=1)
+    if completeness is not None:
+        check_number("completeness", completeness, low=0, low_open=True, high=1)
+    if not collection.tags.yes.nnz:
+        raise ParameterError(
+            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first."
+        )
+    wanted = default_views(collection)
+    computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
+    X, tags, ids = completion_views(collection), collection.tags, collection.items.ids
+    said = [f"{'views: ' + ', '.join(X.names) if X is not None else 'no views, tags alone'}."]
+    said += [note for note in computed.notes if "came with" not in note]
+    given, source = completeness_of_record(collection, tags, completeness)
+    settings = {"top": int(top), "seed": int(seed), "completeness": completeness}
+    views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
+    state = _state(collection, tags, ids, views, settings, given)
+    if (known := _same(collection, state)) is not None:
+        return Suggested(known, [*known.figures["said"], "nothing has changed since."], computed, is_new=False)
+    numbers = [collection.tagging.find(name) for name in tags.names]
+    started = time.perf_counter()
+    if progress is not None:
+        progress(_STEP, 0, 3)
+    with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        completer = _fitted(X, tags, given, seed, n_jobs)
+        if source is not None:
+            completer.completeness_source_ = source
+        if progress is not None:
+            progress(_STEP, 1, 3)
+        found = completer.propose(top=int(top))
+        if progress is not None:
+            progress(_STEP, 2, 3)
+        rows = list(_rows(found, numbers, ids, tags, progress))
+    said += [f"tags on record are {completer.completeness_:.0%} of the true ones ({_how(completer)})."]
+    said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
+    tagged = np.diff(tags.yes.indptr) > 0
+    run = collection.runs.save_proposals(
+        "combined",
+        rows,
+        settings=settings,
+        views=views,
+        figures={
+            "said": said,
+            "state": state,
+            "n_proposals": len(rows),
+            "completeness": completer.completeness_,
+            "completeness_source": completer.completeness_source_,
+            "tags_per_item": float(tags.yes.nnz / max(1, tagged.sum())),
+            "weights": {name: float(w) for name, w in zip(completer.sources_, completer.weights_[0], strict=True)},
+        },
+        seconds=time.perf_counter() - started,
+    )
+    if progress is not None:
+        progress(_STEP, 3, 3)
+    return Suggested(run, said, computed)
+
+
+def completion_views(collection: Collection) -> Views | None:
+    """Every view there is, but for visual words beside others, as in a fit; None where there is none."""
+    there = collection.view_names
+    chosen = [name for name in there if name != "visual_words" or len(there) == 1]
+    return collection.views(chosen) if chosen else None
+
+
+def _fitted(X: Views | None, tags: TagTable, completeness: float | None, seed: int, n_jobs: int | None) -> Any:
+    from ..completion.completer import TagCompleter
+
+    return TagCompleter(completeness=completeness, random_state=seed, n_jobs=n_jobs).fit(X, tags)
+
+
+def _how(completer: Any) -> str:
+    how: str = completer.completeness_source_
+    return {"given": "as you said", "decisions": "learned from your answers"}.get(how, how)
+
+
+def _state(
+    collection: Collection,
+    tags: TagTable,
+    ids: Any,
+    views: dict[str, str],
+    settings: dict[str, Any],
+    given: float | None,
+) -> str:
+    """A word that is another one when anything that proposals depend on is."""
+    total = hashlib.sha256(as_json([list(tags.names), views, settings, given]).encode())
+    for matrix in (tags.yes, tags.no):
+        total.update(matrix.indptr.tobytes() + matrix.indices.tobytes())
+    total.update(ids.tobytes())
+    for name in views:
+        for segment in collection.segments._segments(collection.segments.info(name)):
+            total.update(segment.name.encode() + segment.items.tobytes())
+    return total.hexdigest()
+
+
+def _same(collection: Collection, state: str) -> Run | None:
+    try:
+        run = collection.runs.get(kind="suggest")
+    except ParameterError:
+        return None
+    return run if run.figures.get("state") == state else None
+
+
+def completeness_of_record(
+    collection: Collection, tags: TagTable, stated: float | None = None
+) -> tuple[float | None, str | None]:
+    """The share of the true tags that is recorded, and how it is known: stated, or from answers; None: neither.
+
+    Answers count where a person looked at the very pair (not what was accepted by a line), from 30 on and where there
+    was at least one yes and one no. What they say is how many tags a tagged item truly has: the number at which the
+    probabilities of the proposals, as they were, add up to the number accepted. Tags that were accepted since have
+    made the record more complete.
+    """
+    if stated is not None:
+        return float(stated), "given"
+    answers = collection.decisions.reviewed()
+    n_yes = sum(one.answer for one in answers)
+    if len(answers) < LEAST_DECISIONS or not 0 < n_yes < len(answers):
+        return None, None
+    tagged = int((np.diff(tags.yes.indptr) > 0).sum())
+    recorded = tags.yes.nnz / max(1, tagged)
+    return float(np.clip(recorded / _true_tags_per_item(answers), 0.01, 0.99)), "decisions"
+
+
+def _true_tags_per_item(answers: Sequence[Decided]) -> float:
+    """The number of tags per item at which the probabilities of these proposals add up to the number accepted."""
+    record, untouched, then = (np.array(part, dtype=np.float64) for part in list(zip(*answers, strict=True))[:3])
+    n_yes = sum(one.answer for one in answers)
+    low, high = float(then.min()), 1000.0 * float(then.max())  # the sum grows with it
+    for _ in range(60):
+        middle = float(np.sqrt(low * high))
+        completeness = np.clip(then / middle, 1e-3, 1.0 - 1e-3)
+        if probability_true(record, untouched, completeness).sum() < n_yes:
+            low = middle
+        else:
+            high = middle
+    return float(np.sqrt(low * high))
+
+
+# --- what is kept of a proposal ---
+
+
+def _rows(
+    found: Proposals, numbers: Sequence[int | None], ids: Any, tags: TagTable, progress: Progress | None
+) -> Iterator[NewProposal]:
+    """Proposals as they are kept, each with its evidence."""
+    carried = np.asarray(tags.yes.sum(axis=0)).ravel()
+    teaches = found.probabilities * (1.0 - found.probabilities) * np.log1p(carried[found.columns])
+    for p, one in enumerate(found):
+        if progress is not None and p % _SOONEST == 0:
+            progress("reasons", p, len(found))
+        number = numbers[one.column]
+        if number is None:
+            raise ParameterError(f"the tag {one.tag!r} is not in the vocabulary.")
+        yield NewProposal(
+            int(ids[one.item]),
+            number,
+            one.score,
+            one.probability,
+            [_kept(part, ids) for part in one.evidence if part.kind != "frequency"],
+            float(found.records[p]),
+            float(found.new[p]),
+            float(teaches[p]),
+        )
+    if progress is not None:
+        progress("reasons", len(found), len(found))
+
+
+def _kept(part: Evidence, ids: Any) -> list[Any]:
+    return [part.kind, part.name, round(part.share, 3), [int(ids[row]) for row in part.items]]
+
+
+def reason_sentence(tag: str, evidence: Iterable[Sequence[Any]], name_of: Any) -> str:
+    """The reason of a proposal in words; ``name_of`` gives the name of an item by its number."""
+    parts = [Evidence(kind, name, share, share, tuple(items)) for kind, name, share, items in evidence]
+    return sentence(tag, parts, name_of)
+
+
+# --- looking through ---
+
+
+def open_proposals(
+    collection: Collection,
+    *,
+    tag: str | None = None,
+    item: int | None = None,
+    min_score: float | None = None,
+    top: int | None = None,
+    order: str = "certain",
+    offset: int = 0,
+    reasons: bool = True,
+) -> list[Proposal]:
+    """The newest proposals that nobody has answered yet: of a tag, of an item (its number), of at least a probability.
+
+    order : "certain" puts the likeliest first. "informative" puts those first whose answer would teach most: near to
+        one half, and of a tag that many items have, by p (1 - p) log(1 + items with the tag).
+
+    Each has ``item_id``, ``tag``, ``score``, ``probability`` and ``reason``, a dict of ``sentence`` and ``evidence``: a
+    list of kind ("tag", "view"), name, share and the numbers of items that are alike and have the tag. Without
+    ``reasons`` many are read faster.
+    """
+    run = collection.runs.get(kind="suggest")
+    tag_id = None if tag is None else _tag_number(collection, tag)
+    found = collection.runs.rows.find(
+        run.id,
+        tag_id=tag_id,
+        item_id=None if item is None else int(item),
+        min_probability=min_score,
+        top=top,
+        offset=offset,
+        order=order,
+        reasons=reasons,
+    )
+    if not reasons:
+        return found
+    names = collection.runs.rows.item_names({other for one in found for part in one.reason or () for other in part[3]})
+    return [one._replace(reason=_told(one, names)) for one in found]
+
+
+def _told(one: Proposal, names: Any) -> dict[str, Any]:
+    parts = [part for part in one.reason or () if all(item in names for item in part[3])]
+    evidence = [{"kind": kind, "name": name, "share": share, "items": items} for kind, name, share, items in parts]
+    return {"sentence": reason_sentence(one.tag, parts, names), "evidence": evidence}
+
+
+def _tag_number(collection: Collection, word: str) -> int:
+    number = collection.tagging.find(word)
+    if number is None:
+        raise ParameterError(f"there is no tag {word!r} in {collection.path}.{_near(collection, word)}")
+    return number
+
+
+def _near(collection: Collection, word: str) -> str:
+    from difflib import get_close_matches
+
+    names = {match_key(name): name for name in collection.tags.names}
+    close = get_close_matches(match_key(word), names, n=3)
+    return f" Did you mean {' or '.join(repr(names[key]) for key in close)}?" if close else ""
+
+
+def line(collection: Collection, min_probability: float, *, tag: str | None = None) -> Line:
+    """How many open proposals are at least so likely, and what share of them should be right."""
+    check_number("min_probability", min_probability, low=0, high=1)
+    run = collection.runs.get(kind="suggest")
+    tag_id = None if tag is None else _tag_number(collection, tag)
+    n, total = collection.runs.rows.above(run.id, min_probability, tag_id)
+    return Line(n, total / n if n else None)

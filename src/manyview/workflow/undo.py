@@ -1,0 +1,98 @@
+"""Take back an entry of the history, of whatever kind."""
+
+from __future__ import annotations
+
+from ..collection.collection import Collection
+from ..collection.history import Entry
+from ..collection.writes import Writes
+from ..errors import ParameterError, StoreError
+from .edits import undo_rows
+from .file_batches import close_batch, forget_kept, restore_batch, settle
+from .item_files import Files
+
+__all__ = ["undo"]
+
+
+def undo(collection: Collection, entry: int | Entry | None = None, *, who: str | None = None) -> Entry:
+    """Take back an entry, or the newest one that was not taken back yet; the entry that says so comes back.
+
+    Decisions and edits of clusters get their rows back as they were. Files that `apply` wrote get their old bytes back;
+    where another program has changed one since, only our words are taken out of it (and those we took out put back).
+    A sidecar that we made goes. What later entries rest on is refused, and the refusal names them.
+    """
+    if not collection.is_writable:
+        raise StoreError(f"{collection.path} is open for reading; undo needs Collection.open(path, write=True).")
+    files = Files(collection)
+    stopped = settle(files)
+    if stopped is not None:
+        close_batch(files, stopped, who)  # what it had written is an entry now, and can be taken back like others
+    chosen = _chosen(collection, entry)
+    batch = files.writes.batch_of(chosen.id)
+    if batch is None:
+        _refuse_written(collection, files.writes, chosen)
+        return undo_rows(collection, chosen, who=who)
+    if chosen.undone_by is not None:
+        raise StoreError(f"entry {chosen.id} ({chosen.summary}) was undone already, by entry {chosen.undone_by}.")
+    if batch.target == "embedded":
+        from .embed import restore_embedded
+
+        failed = restore_embedded(files, batch)
+    else:
+        failed = restore_batch(files, batch)
+    if failed:
+        named = "; ".join(f"{problem.path}: {problem.sentence}" for problem in failed[:5])
+        more = f"; and {len(failed) - 5} more" if len(failed) > 5 else ""
+        raise StoreError(
+            f"entry {chosen.id} ({chosen.summary}) is undone but for {len(failed)} files, which are as they were: "
+            f"{named}{more}. The same command tries them again."
+        )
+    done = collection.history.mark_undone(chosen, who=who, detail={"batch": batch.id})
+    forget_kept(files, batch)
+    return done
+
+
+def _chosen(collection: Collection, entry: int | Entry | None) -> Entry:
+    if isinstance(entry, Entry):
+        return collection.history.get(entry.id)
+    catalog = collection._catalog
+    has_effect = "(id IN (SELECT history_id FROM changes) OR id IN (SELECT history_id FROM batches))"
+    if entry is None:
+        number = catalog.value(
+            "SELECT max(id) FROM history WHERE undone_by IS NULL AND undoes IS NULL "  # noqa: S608  a constant
+            f"AND {has_effect}"
+        )
+        if number is None:
+            raise StoreError(f"{collection.path}: there is nothing to undo.")
+        return collection.history.get(number)
+    if isinstance(entry, bool) or not isinstance(entry, int):
+        raise ParameterError(f"an entry of the history is named by its number, got {entry!r}.")
+    chosen = collection.history.get(entry)
+    if chosen.undoes is not None and collection.history.get(chosen.undoes).kind == "apply":
+        raise StoreError(
+            f"entry {chosen.id} ({chosen.summary}) cannot be undone: the tags are still accepted, so `manyview apply` "
+            "writes them again. Nothing was changed."
+        )
+    if chosen.undone_by is None and not catalog.value(
+        f"SELECT count(*) FROM history WHERE id = ? AND {has_effect}",  # noqa: S608  a constant
+        (chosen.id,),
+    ):
+        raise StoreError(f"entry {chosen.id} ({chosen.summary}) changed nothing that could be taken back.")
+    return chosen
+
+
+def _refuse_written(collection: Collection, writes: Writes, entry: Entry) -> None:
+    """A decision whose tags were written into files since is taken back after that."""
+    rows = collection._catalog.rows(
+        "SELECT item_id, name, folded FROM changes JOIN written_tags ON item_id = json_extract(row_key, '$[0]') "
+        "AND tag_id = json_extract(row_key, '$[1]') JOIN tags ON tags.id = tag_id "
+        "WHERE history_id = ? AND of_table = 'decisions' AND json_extract(after, '$.answer') = 1 LIMIT 1",
+        (entry.id,),
+    )
+    for item, name, folded in rows:
+        later = writes.later_batch(item, folded, entry.id)
+        if later is not None:
+            raise StoreError(
+                f"entry {entry.id} ({entry.summary}) cannot be undone: entry {later} "
+                f"({collection.history.get(later).summary}) has written {name!r} since; undo that first. Nothing was "
+                "changed."
+            )

@@ -1,0 +1,97 @@
+"""Which sidecar a picture's tags go to.
+
+``photo.jpg.xmp`` (darktable, digiKam, Immich) belongs to one file; ``photo.xmp`` (Lightroom) to whatever is called
+``photo``. The one that is there is used. Where both are, or where a picture and its raw file would share ``photo.xmp``,
+the tags go to the one that is the picture's own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ..ingest.files import PICTURES, VIDEOS
+from ..ingest.sidecar import is_sidecar
+
+__all__ = ["NAMINGS", "Folder", "Place"]
+
+NAMINGS = ("full", "stem")
+"""How a new sidecar is called: ``photo.jpg.xmp``, or ``photo.xmp``."""
+
+_RAW = frozenset(
+    "3fr ari arw bay cap cr2 cr3 crw dcr dcs dng drf eip erf fff gpr iiq k25 kdc mdc mef mos mrw nef nrw orf pef ptx "
+    "pxn r3d raf raw rw2 rwl rwz sr2 srf srw x3f".split()
+)
+_MEDIA = PICTURES | VIDEOS | _RAW
+_LONGEST = 255
+"""Bytes of a file name, nearly everywhere."""
+
+
+class Place(NamedTuple):
+    """Where tags of a file go, by names in its folder."""
+
+    own: str
+    """The sidecar for what is new; it may not be there yet."""
+    others: tuple[str, ...]
+    """Sidecars that are read too, so that a tag has to go from them as well."""
+
+
+class Folder:
+    """The names in one folder, and which sidecar belongs to which file."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names: set[str] = set()
+        self._sidecars: dict[str, set[str]] = {}
+        """By what stands before ``.xmp``."""
+        self._media: dict[str, set[str]] = {}
+        """Pictures, clips and raw files by what stands before their ending."""
+        for name in names:
+            self.add(name)
+
+    def add(self, name: str) -> None:
+        """A file is there."""
+        self._names.add(name)
+        self._group(name, lambda names: names.add(name))
+
+    def discard(self, name: str) -> None:
+        """A file is gone."""
+        self._names.discard(name)
+        self._group(name, lambda names: names.discard(name))
+
+    def _group(self, name: str, change: Callable[[set[str]], None]) -> None:
+        stem, ending = os.path.splitext(name)
+        if is_sidecar(name):
+            change(self._sidecars.setdefault(name[:-4], set()))
+        elif ending[1:].lower() in _MEDIA:
+            change(self._media.setdefault(stem, set()))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
+
+    def sidecars(self, name: str) -> list[str]:
+        """The sidecars of a file that are there, sorted; as ``ingest.sidecar.sidecars_by_owner`` finds them."""
+        found = self._sidecars.get(name, set())
+        stem = os.path.splitext(name)[0]
+        return sorted(found if stem in self._names else found | self._sidecars.get(stem, set()))
+
+    def sharers(self, name: str, sidecar: str) -> list[str]:
+        """Other pictures, clips and raw files that a sidecar speaks of too, sorted."""
+        stem = sidecar[:-4]
+        return [] if stem == name else sorted(self._media.get(stem, set()) - {name})
+
+    def place(self, name: str, naming: str) -> Place:
+        """The sidecar for the tags of a file."""
+        there = self.sidecars(name)
+        alone = [one for one in there if not self.sharers(name, one)]
+        own = next((one for one in alone if one[:-4] == name), None) or next(iter(alone), None)
+        if own is None:
+            own = self._new(name, naming)
+        return Place(own, tuple(one for one in there if one != own))
+
+    def _new(self, name: str, naming: str) -> str:
+        plain = os.path.splitext(name)[0]
+        full, stem = f"{name}.xmp", f"{plain}.xmp"
+        free = not self._names & {stem, plain} and not self.sharers(name, stem)
+        too_long = len(os.fsencode(full)) > _LONGEST
+        return stem if free and (naming == "stem" or too_long) else full

@@ -1,0 +1,98 @@
+"""Two hundred emoji as a collection with everything the gallery shows, and a server for it."""
+
+from __future__ import annotations
+
+import csv
+import ctypes
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from unittest import mock
+
+from manyview.datasets import unpack_emoji
+from manyview.workflow import map_layout
+from manyview.workflow.fit import fit_collection
+from manyview.workflow.start import start_collection
+from manyview.workflow.suggest import suggest_tags
+
+N_ITEMS = 200
+N_CLUSTERS = 10
+KEPT = 0.65
+"""Share of the tags that the collection knows; the rest can be proposed."""
+
+
+def make_demo(folder: Path, *, fitted: bool = True) -> Path:
+    """Fitted twice, with proposals and a map; the layout is a plane, which takes no time."""
+    rows = unpack_emoji(folder / "emoji")
+    draw = random.Random(1)  # noqa: S311  not a secret
+    chosen = sorted(draw.sample(range(len(rows)), N_ITEMS))
+    table = folder / "items.csv"
+    with table.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["file", "name", "tags"])
+        for row in (rows[number] for number in chosen):
+            tags = [tag for tag in row["tags"].split(";") if draw.random() < KEPT]
+            writer.writerow([row["file"], row["name"], ";".join(tags)])
+    path = folder / "emoji.manyview"
+    columns = {"id": "name", "image": "file", "tags": "tags", "root": folder / "emoji" / "images"}
+    with start_collection(path, table, **columns) as collection:
+        if fitted:
+            fit_collection(collection, "rmkmc", N_CLUSTERS)
+            fit_collection(collection, "consensus", N_CLUSTERS)
+            suggest_tags(collection)
+            with mock.patch.object(map_layout, "_plane", lambda points, seed: map_layout._flat(points)):
+                map_layout.make_map(collection)
+    return path
+
+
+def _end_with_parent() -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
+class Server:
+    """``manyview serve`` in a process of its own; it ends with the tests, also where those are killed."""
+
+    def __init__(self, collection: Path) -> None:
+        self.collection = collection
+        self.url = ""
+        self.start()
+
+    def start(self, port: int = 0) -> None:
+        command = [sys.executable, "-m", "manyview", "serve", str(self.collection), "--no-browser", "--port", str(port)]
+        calm = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **calm},
+            preexec_fn=_end_with_parent,
+        )
+        said = ""
+        until = time.monotonic() + 60
+        while not (found := re.search(r"http://\S+token=\w+", said)):
+            line = self.process.stdout.readline()
+            if not line or time.monotonic() > until:
+                raise AssertionError(f"the gallery did not start: {said}")
+            said += line
+        self.url = found.group(0)
+
+    @property
+    def base(self) -> str:
+        return self.url.split("?", 1)[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.base.rstrip("/").rsplit(":", 1)[1])
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        finally:
+            self.process.stdout.close()

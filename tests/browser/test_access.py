@@ -1,0 +1,71 @@
+"""axe-core finds nothing serious on any page, in light and in dark, nor in the dialogs."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from .steps import go, names
+
+pytestmark = pytest.mark.slow
+
+AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
+    .filter(one => ['serious', 'critical'].includes(one.impact))
+    .map(one => `${one.id}: ${one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`)"""
+
+
+def check(page, where):
+    page.evaluate(AXE)
+    return [f"{where}: {one}" for one in page.evaluate(RUN)]
+
+
+@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 1440), ("dark", 390)])
+def test_every_page(new_page, scheme, width):
+    page = new_page(color_scheme=scheme, width=width)
+    cluster = page.get_by_role("link", name="All of").first.get_attribute("href").removeprefix("#/")
+    addresses = [
+        "clusters",
+        cluster,
+        f"{cluster}?tab=borderline",
+        "items/12",
+        "review",
+        "review?mode=sheet",
+        "search?q=tag:face",
+        "map",
+        "compare",
+        "runs",
+    ]
+    found = []
+    for address in addresses:
+        go(page, f"#/{address}")
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        page.wait_for_timeout(350)
+        found += check(page, address)
+    assert not found, "\n".join(found)
+
+
+def test_dialogs_menus_and_messages(page):
+    name, found = names(page)[0], []
+    page.get_by_role("button", name="Keys").click()
+    found += check(page, "keys")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name=f"Rename {name}").click()
+    found += check(page, "renaming")
+    page.get_by_role("textbox", name="New name").fill("seen by axe")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    found += check(page, "toast")
+    page.keyboard.press("h")
+    expect(page.get_by_role("dialog", name="History")).to_be_visible()
+    found += check(page, "history")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Copy the clusters").click()
+    found += check(page, "copy menu")
+    page.get_by_role("link", name="All of").first.click()
+    page.get_by_role("listitem").filter(has=page.get_by_role("checkbox")).first.get_by_role("link").focus()
+    page.keyboard.press("x")
+    page.keyboard.press("m")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    found += check(page, "move")
+    assert not found, "\n".join(found)

@@ -1,0 +1,138 @@
+"""What holds on every page: keys, history, light and dark, phone width, no server, no run, any number of items."""
+
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect
+
+from .demo import Server, make_demo
+from .steps import go, names, rows, says
+
+pytestmark = pytest.mark.slow
+
+PAGES = ["clusters", "items/12", "review", "review?mode=sheet", "search", "map", "compare", "runs"]
+
+
+def test_the_keys_of_a_page_are_listed(page):
+    page.get_by_role("button", name="Keys").click()
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_contain_text("undo the last change")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    go(page, "#/review")
+    page.keyboard.press("?")
+    expect(dialog).to_contain_text("accept all above the line")
+    dialog.get_by_role("button", name="Close").click()
+    page.keyboard.press("1")
+    expect(page).to_have_url(re.compile("#/clusters"))
+
+
+def test_the_history_undoes_any_entry(page):
+    name = names(page)[0]
+    page.get_by_role("button", name=f"Rename {name}").click()
+    page.get_by_role("textbox", name=f"New name of {name}").fill("for the history")
+    page.keyboard.press("Enter")
+    says(page, "for the history")
+    page.keyboard.press("h")
+    drawer = page.get_by_role("dialog", name="History")
+    entry = drawer.get_by_role("listitem").filter(has_text="for the history").first
+    entry.get_by_role("button", name="Undo").click()
+    expect(drawer.get_by_text("taken back").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name=f"Rename {name}")).to_be_visible()
+
+
+def test_light_and_dark_follow_the_system_until_somebody_chooses(new_page):
+    page = new_page(color_scheme="dark")
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(paper)
+    page.get_by_role("button", name="Light colours").click()
+    light = page.evaluate(paper)
+    assert light != dark
+    page.reload()
+    expect(page.get_by_role("button", name="Dark colours")).to_be_visible()
+    assert page.evaluate(paper) == light
+    page.get_by_role("button", name="Dark colours").click()
+    assert page.evaluate(paper) == dark
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_at_phone_width_nothing_runs_over_the_edge(new_page, scheme):
+    page = new_page(width=390, height=844, color_scheme=scheme)
+    cluster = page.get_by_role("link", name="All of").first.get_attribute("href").removeprefix("#/")
+    for address in [*PAGES, cluster]:
+        go(page, f"#/{address}")
+        expect(page.get_by_role("navigation", name="Pages, at the bottom")).to_be_visible()
+        page.wait_for_timeout(250)
+        over = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over <= 0, address
+
+
+def test_the_page_is_used_by_keyboard_alone(page):
+    expect(rows(page).first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the page")).to_be_focused()
+    page.keyboard.press("Enter")
+    seen = set()
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen.add(
+            page.evaluate(
+                "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+            )
+        )
+        ring = page.evaluate("() => getComputedStyle(document.activeElement).outlineStyle")
+        assert ring != "none"
+    assert {"Filter clusters", "Sort clusters"} <= seen
+
+
+def test_a_server_that_goes_away_is_said_and_waited_for(page, served, watch):
+    watch.allowed = ("ERR_CONNECTION_REFUSED", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET", "401", "403")
+    expect(rows(page).first).to_be_visible()
+    port = served.port
+    served.stop()
+    expect(page.get_by_role("alert")).to_contain_text("does not answer")
+    expect(rows(page).first).to_be_visible()
+    served.start(port)
+    page.goto(served.url)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(rows(page).first).to_be_visible()
+
+
+def test_no_more_than_300_thumbnails_are_in_the_page(new_page):
+    page = new_page("#/search", width=2560, height=1440)
+    expect(page.get_by_role("list", name="Results").get_by_role("link").first).to_be_visible()
+    for y in range(0, 4000, 500):
+        page.mouse.wheel(0, y)
+        page.wait_for_timeout(60)
+        assert page.locator("main img").count() <= 300
+    cells = page.get_by_role("list", name="Results").get_by_role("listitem")
+    assert len(set(cells.evaluate_all("cells => cells.map(cell => cell.offsetWidth)"))) == 1
+
+
+def test_before_the_first_run_the_page_offers_one_with_its_estimate(browser, demo, tmp_path, watch):
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    shutil.copytree(demo.parent / "emoji", fresh / "emoji")
+    server = Server(make_demo(fresh, fitted=False))
+    try:
+        watch.base = server.base
+        context = browser.new_context()
+        watch.context(context)
+        page = context.new_page()
+        page.goto(server.url)
+        expect(page.get_by_role("heading", name="No run yet. Start one")).to_be_visible()
+        expect(page.get_by_text(re.compile("about|second", re.IGNORECASE)).first).to_be_visible()
+        for address in ("map", "review", "search", "compare", "runs"):
+            go(page, f"#/{address}")
+            page.wait_for_timeout(200)
+        go(page, "#/clusters")
+        page.get_by_role("spinbutton", name="Clusters").fill("6")
+        page.get_by_role("button", name="Start").click()
+        expect(page.get_by_role("heading", name="The first run is on its way")).to_be_visible()
+        expect(page.get_by_text("6 clusters")).to_be_visible(timeout=180_000)
+        context.close()
+        watch.check()
+    finally:
+        server.stop()

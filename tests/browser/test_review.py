@@ -1,0 +1,203 @@
+"""The review queue: every answer counts at once, is kept, can be taken back, and is seen by the other tabs."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from .steps import go, says
+
+pytestmark = pytest.mark.slow
+
+
+def to_go(page):
+    text = page.get_by_role("status", name="Open proposals").inner_text()
+    return int(re.sub(r"\D", "", text))
+
+
+def shown(page):
+    """Tag and item of the proposal in front."""
+    article = page.get_by_role("article")
+    expect(article).to_be_visible()
+    return article.get_attribute("aria-label")
+
+
+def opened(page, address="#/review"):
+    go(page, address)
+    expect(page.get_by_role("article")).to_be_visible()
+    page.wait_for_function("() => /[1-9]/.test(document.querySelector('main [role=status]').textContent)")
+    return page
+
+
+def test_keys_answer_skip_and_undo(page):
+    opened(page)
+    start, first = to_go(page), shown(page)
+    page.keyboard.press("y")
+    assert to_go(page) == start - 1  # before the server has answered
+    second = shown(page)
+    assert second != first
+    page.keyboard.press("n")
+    third = shown(page)
+    assert to_go(page) == start - 2
+    page.keyboard.press("Space")
+    assert shown(page) not in (first, second, third)
+    says(page, "")
+    page.keyboard.press("z")
+    assert shown(page) == second
+    page.keyboard.press("z")
+    assert shown(page) == first
+    page.wait_for_function(
+        f"() => Number(document.querySelector('main [role=status]').textContent.replace(/\\D/g, '')) === {start}"
+    )
+
+
+def test_the_next_proposal_comes_within_50_ms(page):
+    opened(page)
+    page.wait_for_timeout(500)
+    took = page.evaluate(
+        """async () => {
+            const took = [];
+            for (let n = 0; n < 10; n++) {
+                const before = document.querySelector('article').ariaLabel;
+                const start = performance.now();
+                document.body.dispatchEvent(new KeyboardEvent('keydown', {key: ' ', bubbles: true}));
+                while (document.querySelector('article').ariaLabel === before && performance.now() < start + 2000) {
+                    await new Promise(requestAnimationFrame);
+                }
+                took.push(performance.now() - start);
+            }
+            return took;
+        }"""
+    )
+    assert sorted(took)[5] < 50
+
+
+def test_nothing_is_lost_on_reload(page):
+    opened(page)
+    first = shown(page)
+    start = to_go(page)
+    page.keyboard.press("y")
+    says(page, "")
+    page.reload()
+    expect(page.get_by_role("article")).to_be_visible()
+    assert shown(page) != first
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(re.compile(f"{start - 1:,}"))
+    page.keyboard.press("z")  # the history, since this page has answered nothing
+
+
+def test_a_second_tab_sees_the_answers_of_the_first(page, new_page):
+    opened(page)
+    other = new_page("#/review")
+    first = shown(other)
+    expect(page.get_by_role("article")).to_have_attribute("aria-label", first)
+    page.keyboard.press("y")
+    expect(other.get_by_role("article")).not_to_have_attribute("aria-label", first)
+    same = shown(page)
+    expect(other.get_by_role("article")).to_have_attribute("aria-label", same)
+    assert to_go(page) == to_go(other)
+
+
+def test_both_tabs_answering_the_same_do_not_clash(page, new_page, watch):
+    watch.allowed = ("ERR_FAILED",)
+    opened(page)
+    other = new_page("#/review")
+    same = shown(page)
+    expect(other.get_by_role("article")).to_have_attribute("aria-label", same)
+    other.route("**/api/state", lambda route: route.abort())  # it cannot hear of the first's answer
+    other.wait_for_timeout(300)
+    page.keyboard.press("n")
+    says(page, "")
+    other.keyboard.press("y")
+    says(other, "already answered")
+    assert shown(other) != same
+    other.unroute("**/api/state")
+
+
+def test_a_refused_answer_comes_back(page, watch):
+    watch.allowed = ("409", "Conflict")
+    opened(page)
+    first, start = shown(page), to_go(page)
+    page.route(
+        "**/api/decisions",
+        lambda route: route.fulfill(status=409, json={"error": "somebody else is writing.", "hint": "Wait a little."}),
+    )
+    page.keyboard.press("y")
+    says(page, "somebody else is writing")
+    assert shown(page) == first
+    assert to_go(page) == start
+
+
+def test_tag_by_tag_and_the_next_tag(page):
+    opened(page)
+    page.get_by_role("combobox", name="Group by").select_option("tag")
+    expect(page).to_have_url(re.compile("tag="))
+    tag = page.get_by_role("combobox", name="Tag", exact=True).input_value()
+    expect(page.get_by_role("heading", name=f"{tag}?")).to_be_visible()
+    page.keyboard.press("t")
+    expect(page.get_by_role("combobox", name="Tag", exact=True)).not_to_have_value(tag)
+    page.get_by_role("combobox", name="Order").select_option("informative")
+    expect(page).to_have_url(re.compile("order=informative"))
+
+
+def test_a_sheet_of_24(page):
+    go(page, "#/review?mode=sheet")
+    sheet = page.get_by_role("list", name=re.compile("Proposals for"))
+    cards = sheet.get_by_role("group")
+    expect(cards.first).to_be_visible()
+    n = cards.count()
+    assert 1 < n <= 24
+    total = to_go(page)
+    names = [card.get_attribute("aria-label") for card in cards.all()]
+    cards.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(cards.nth(1)).to_be_focused()
+    page.keyboard.press("n")
+    expect(sheet.get_by_role("group", name=names[1], exact=True)).to_have_count(0)
+    assert to_go(page) == total - 1
+    cards.first.get_by_role("button", name=re.compile("^Yes")).click()
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{total - 2} to go")
+    page.keyboard.press("z")
+    page.keyboard.press("z")
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{total} to go")
+    page.get_by_role("button", name=re.compile("Yes to all")).click()
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(re.compile(f"^{max(0, total - n)} to go"))
+    page.keyboard.press("z")
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{total} to go")
+
+
+def test_all_above_the_line_with_its_precision(page):
+    opened(page)
+    start = to_go(page)
+    slider = page.get_by_role("slider", name="The line")
+    slider.fill("50")
+    expect(page.get_by_text(re.compile("above it, about .*% of them right"))).to_be_visible()
+    expect(page).to_have_url(re.compile("line=50"))
+    button = page.get_by_role("button", name=re.compile(r"^Accept \d"))
+    n = int(re.sub(r"\D", "", button.inner_text()))
+    assert 0 < n < start
+    slider.blur()
+    page.keyboard.press("a")
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start - n:,} to go")
+    page.get_by_role("status", name="Messages").get_by_role("button", name="Undo").last.click()
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start:,} to go")
+
+
+def test_on_a_phone_by_swipe_and_by_button(new_page):
+    page = new_page("#/review", width=390, height=844)
+    first = shown(page)
+    page.wait_for_function("() => /[1-9]/.test(document.querySelector('main [role=status]').textContent)")
+    start = to_go(page)
+    box = page.get_by_role("article").get_by_role("presentation").bounding_box()
+    x, y = box["x"] + 80, box["y"] + 80
+    touch = page.context.new_cdp_session(page)
+    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for step in range(1, 8):
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x + 25 * step, "y": y}]})
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(page.get_by_role("article")).not_to_have_attribute("aria-label", first)
+    assert to_go(page) == start - 1
+    page.get_by_role("button", name="Undo").first.click()
+    expect(page.get_by_role("article")).to_have_attribute("aria-label", first)
+    page.get_by_role("button", name="No", exact=True).click()
+    expect(page.get_by_role("article")).not_to_have_attribute("aria-label", first)
+    expect(page.get_by_role("navigation", name="Pages, at the bottom")).to_be_visible()

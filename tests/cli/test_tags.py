@@ -1,0 +1,134 @@
+"""suggest, accept, reject and eval, as a person gives them."""
+
+import csv
+import io
+import json
+from contextlib import redirect_stderr, redirect_stdout
+
+import pytest
+
+from manyview import Collection
+from manyview.cli.main import app
+from tests.workflow.tagged import make_tagged, truth
+
+
+def run(*arguments, code=0):
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        app([str(argument) for argument in arguments])
+    assert (ended.value.code or 0) == code, (ended.value.code, out.getvalue(), err.getvalue())
+    return out.getvalue() if code == 0 else err.getvalue()
+
+
+def ask(*arguments):
+    return json.loads(run(*arguments, "--json"))
+
+
+def read(table):
+    return list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"))))
+
+
+@pytest.fixture
+def path(tmp_path):
+    run("init", make_tagged(tmp_path, n_items=160), "-o", tmp_path / "items.manyview")
+    return tmp_path / "items.manyview"
+
+
+def test_from_proposals_to_decisions(path, tmp_path):
+    table = tmp_path / "proposals.csv"
+    said = run("suggest", path, "--rows", 5, "-o", table, "--jobs", 1)
+    assert "800 proposals are open" in said and "because of " in said and "of them should be right" in said
+    assert "... and 795 more" in said and f"wrote {table}" in said
+    rows = read(table)
+    assert list(rows[0]) == ["id", "item", "tag", "score", "reason"] and len(rows) == 800
+    scores = [float(row["score"]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+
+    found = ask("suggest", path, "--min-score", 0.5, "--top", 1)
+    assert found["said"][-1] == "nothing has changed since."  # and so the same run
+    items = [row["id"] for row in found["proposals"]]
+    assert len(items) == len(set(items)) and all(row["score"] >= 0.5 for row in found["proposals"])
+    assert {line["min_score"] for line in found["lines"]} == {0.9, 0.7, 0.5}
+
+    # what a person leaves in the file is accepted, pair by pair
+    kept = [row for row in rows[:40] if row["tag"] in truth(int(row["id"]))]
+    with table.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(kept)
+    assert f"accepted {len(kept)} tags (entry 1" in run("accept", path, "--from", table)
+    assert "'snow' for 7 (entry 2, 1 item)" in run("reject", path, "--item", 7, "--tag", "snow", "--why", "sand")
+    above = ask("accept", path, "--min-score", 0.6, "--who", "anna")
+    assert above["entry"] == 3 and above["who"] == "anna" and above["pairs"] >= above["items"] > 0
+    assert "nothing was changed" in run("accept", path, "--min-score", 0.6)
+
+    again = ask("suggest", path, "--jobs", 1)
+    assert again["run"] == found["run"] + 1
+    with Collection.open(path) as collection:
+        number = collection.items.find("7").id
+        assert collection._catalog.row("SELECT why FROM decisions WHERE item_id = ? AND answer = 0", (number,)) == (
+            "sand",
+        )
+    assert not any(row["item"] == "7" and row["tag"] == "snow" for row in again["proposals"])
+
+
+def test_tables_by_item_and_by_tag(path, tmp_path):
+    run("suggest", path, "--jobs", 1)
+    by_item = ask("suggest", path, "--open", "--by", "item")["proposals"]
+    assert [row["id"] for row in by_item] == sorted(row["id"] for row in by_item)
+    by_tag = ask("suggest", path, "--open", "--by", "tag", "--min-score", 0.3)["proposals"]
+    assert [row["tag"] for row in by_tag] == sorted(row["tag"] for row in by_tag)
+    assert {row["tag"] for row in ask("suggest", path, "--open", "--tag", "SNOW")["proposals"]} == {"snow"}
+    assert {row["item"] for row in ask("suggest", path, "--open", "--item", "7")["proposals"]} == {"7"}
+    first = ask("suggest", path, "--open", "--by", "informative")["proposals"][0]
+    assert abs(first["score"] - 0.5) < 0.35
+    run("suggest", path, "--open", "-o", tmp_path / "all.json")
+    assert len(json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))) == 800
+    everything = ask("reject", path, "--all", "--tag", "snow")
+    assert everything["pairs"] == len({row["id"] for row in by_item if row["tag"] == "snow"})
+
+
+def test_cells_are_text_for_spreadsheets(tmp_path):
+    table = tmp_path / "odd.csv"
+    lines = [f"=cmd{n},{'@a|+b' if n % 3 else '@a'}" for n in range(40)]
+    table.write_text("\n".join(["id,tags", *lines]), encoding="utf-8")
+    run("init", table, "--tag-sep", "|", "-o", tmp_path / "odd.manyview")
+    run("suggest", tmp_path / "odd.manyview", "-o", tmp_path / "out.csv", "--jobs", 1)
+    rows = read(tmp_path / "out.csv")
+    assert all(row["item"].startswith("'=cmd") and row["tag"] in ("'@a", "'+b") for row in rows)
+    run("accept", tmp_path / "odd.manyview", "--from", tmp_path / "out.csv")
+    with Collection.open(tmp_path / "odd.manyview") as collection:
+        assert collection.tags.names == ("+b", "@a")
+
+
+def test_eval_tells_how_good_it_is(path):
+    said = run("eval", path, "--hide-tags", 0.3, "--labels", "label", "--draws", 1, "--jobs", 1)
+    for words in ("suggest", "co-occurrence", "nearest neighbours", "popularity", "P@1", "ECE", "promised", "k-means"):
+        assert words in said, words
+    found = ask("eval", path, "--hide-tags", 0, "--labels", "label", "--draws", 1, "-m", "rmkmc", "-k", 3, "--jobs", 1)
+    assert found["clusters"]["n_clusters"] == 3 and next(iter(found["clusters"]["methods"])) == "rmkmc"
+    assert "tags" not in found
+
+
+def test_what_cannot_be_done_is_said(path, tmp_path):
+    assert "has no proposals yet" in run("accept", path, "--all", code=2)
+    run("suggest", path, "--jobs", 1)
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n", encoding="utf-8")
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    for arguments, words in (
+        (("accept", path), "say which"),
+        (("accept", path, "--all", "--min-score", 0.5), "two lines"),
+        (("accept", path, "--all", "--from", tmp_path / "bad.csv"), "leave --item"),
+        (("accept", path, "--from", tmp_path / "bad.csv"), "expected the columns id (or item) and tag"),
+        (("accept", path, "--from", tmp_path / "bad.json"), "is no JSON"),
+        (("accept", path, "--from", tmp_path / "none.csv"), "cannot read"),
+        (("reject", path, "--tag", "snwo"), "Did you mean 'snow'"),
+        (("reject", path, "--item", "nobody", "--tag", "snow"), "no item 'nobody'"),
+        (("suggest", path, "--by", "colour"), "--by must be one of"),
+        (("suggest", path, "-o", tmp_path / "x.xls"), ".csv or .json"),
+        (("suggest", path, "--completeness", 1.5), "completeness"),
+        (("eval", path, "--labels", "colour"), "no column 'colour'"),
+    ):
+        assert words in run(*arguments, code=2), arguments
+    with Collection.open(path) as collection:
+        assert len(collection.history) == 0

@@ -1,0 +1,119 @@
+"""``manyview apply`` and ``manyview undo``."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from manyview import Collection
+from tests.collection.samples import picture_folder
+from tests.end_to_end.test_command_line import run
+from tests.workflow.test_write_back import snapshot, words
+
+
+@pytest.fixture
+def ready(tmp_path):
+    """Four pictures, of which three got a tag, and one lost one."""
+    source = picture_folder(tmp_path / "pictures", 4)
+    path = tmp_path / "c.manyview"
+    with Collection.create(path, source) as collection:
+        collection.decide([(1, "dog"), (2, "\x1b[31mred"), (3, "dog")], True)
+        collection.decide([(1, "even")], False)
+    return path, source
+
+
+def test_apply_and_undo(ready):
+    path, source = ready
+    before = snapshot(source)
+    shown = run("apply", path, "--dry-run").stdout
+    assert "p000.xmp\n  + dog\n  - even\n" in shown and "p001.png.xmp (new)\n" in shown and "\x1b" not in shown
+    assert "3 tags would be put into, 1 would be taken out of 3 sidecars (1 new)" in shown
+    assert snapshot(source) == before
+    shown = run("apply", path).stdout
+    assert "3 tags put into, 1 taken out of 3 sidecars (1 new)" in shown and f"manyview undo {path} 3" in shown
+    assert words(source / "p000.xmp") == ["number 0", "dog"]
+    assert run("apply", path).stdout == "no sidecar needs writing\n"
+    assert "undid 3: put 3 tags into and took 1 tag out of 3 sidecars" in run("undo", path).stdout
+    assert snapshot(source) == before
+    again = json.loads(run("apply", path, "--json", "--naming", "stem").stdout)
+    assert again["entry"] == 5 and [os.path.basename(one["path"]) for one in again["files"]] == [
+        "p000.xmp",
+        "p001.xmp",
+        "p002.xmp",
+    ]
+    assert json.loads(run("undo", path, "5", "--json").stdout) == {
+        "entry": 6,
+        "undoes": 5,
+        "summary": "undid 5: put 3 tags into and took 1 tag out of 3 sidecars",
+    }
+
+
+def test_what_fails_is_named(ready):
+    path, source = ready
+    (source / "p000.xmp").write_bytes(b"<broken")
+    done = run("apply", path, code=3)
+    assert "p000.png" in done.stderr and "not well-formed" in done.stderr
+    assert "1 failed and stay to be written" in done.stdout
+    (source / "p002.xmp").write_bytes(b"<broken")
+    assert "undone but for 1 files" in run("undo", path, code=1).stderr
+    failed = json.loads(run("apply", path, "--json", code=3).stdout)["failed"]
+    assert [one["path"] for one in failed] == ["p000.png", "p002.png"]
+    assert run("apply", path, code=1).stdout == "no sidecar was written; 2 failed and stay to be written\n"
+
+
+def test_tables(ready, tmp_path):
+    path, _ = ready
+    assert "4 items" in run("apply", path, "--to", "csv", "-o", tmp_path / "t.csv").stdout
+    assert (tmp_path / "t.csv").read_bytes().startswith(b"id,path,accepted,tags\r\n1,")
+    run("apply", path, "--to", "json", "--output", tmp_path / "t.json")
+    assert len(json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["items"]) == 4
+    assert "-o FILE" in run("apply", path, "--to", "csv", code=2).stderr
+
+
+def test_used_wrongly(ready):
+    path, _ = ready
+    assert "not to 'paper'" in run("apply", path, "--to", "paper", code=2).stderr
+    assert "no entry 77" in run("undo", path, "77", code=2).stderr
+    run("undo", path)
+    run("undo", path)
+    assert "nothing to undo" in run("undo", path, code=1).stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of one megabyte, where the system lets us make one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if made.returncode:
+        pytest.skip("needs the right to mount a file system")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(path):
+    with path.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
+        while True:
+            file.write(bytes(4096))
+
+
+def test_a_disk_that_is_full(small_disk, tmp_path):
+    source = picture_folder(small_disk / "pictures", 6)
+    path = tmp_path / "c.manyview"
+    with Collection.create(path, source) as collection:
+        collection.decide([(n, "dog") for n in range(1, 7)], True)
+    before = snapshot(source)
+    room = small_disk / "filled"
+    fill(room)
+    done = run("apply", path, code=1)
+    assert done.stderr.count("\n") == 1 and "the disk is full. Free some space" in done.stderr
+    assert snapshot(source) == before
+    room.unlink()
+    run("apply", path)
+    assert all("dog" in words(file) for file in source.glob("*.xmp")) and len(list(source.glob("*.xmp"))) == 6
+    fill(room)
+    run("undo", path)  # sidecars that go make room for those that come back
+    assert snapshot(source) == before

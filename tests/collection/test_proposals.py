@@ -1,0 +1,187 @@
+"""Open proposals in their order, and sums above a line, against the slow way of asking."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manyview import Collection, errors
+from manyview.collection import layout
+
+N = 8
+WORDS = ("dog", "cat", "cow")
+
+
+@pytest.fixture
+def collection(tmp_path):
+    np.save(tmp_path / "given.npy", np.arange(2.0 * N).reshape(N, 2))
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "given.npy") as made:
+        yield made
+
+
+def slow_open(collection):
+    """Every open proposal, asked the long way: no decision, no tag of a file, item there."""
+    return collection._catalog.rows(
+        "SELECT p.item_id, tag_id, probability FROM proposals AS p JOIN items ON items.id = p.item_id "
+        "WHERE state = 'here' AND NOT EXISTS (SELECT 1 FROM decisions AS d WHERE d.item_id = p.item_id "
+        "AND d.tag_id = p.tag_id) AND NOT EXISTS (SELECT 1 FROM item_tags AS t WHERE t.item_id = p.item_id "
+        "AND t.tag_id = p.tag_id) ORDER BY probability DESC, score DESC, p.item_id, tag_id"
+    )
+
+
+def propose(collection, seed=0):
+    rng = np.random.default_rng(seed)
+    numbers = collection.tagging.numbers(WORDS)
+    rows = [
+        (item, numbers[word], float(p), float(p), [["tag", "x", 0.5, [1]]], float(p) / 2, 0.0, float(p * (1 - p)))
+        for item in range(1, N + 1)
+        for word in WORDS
+        for p in [round(rng.random(), 3)]
+    ]
+    return collection.runs.save_proposals("combined", rows, figures={"tags_per_item": 2.0}), numbers
+
+
+def check(collection, run):
+    expected = slow_open(collection)
+    found = collection.runs.rows.find(run.id)
+    words = {number: word for word, number in collection.tagging.numbers(WORDS).items()}
+    assert [(p.item_id, p.tag, p.probability) for p in found] == [(i, words[t], p) for i, t, p in expected]
+    for tag in (None, *words):
+        for line in (0.0, 0.29, 0.5, 0.501, 1.0):
+            above = [p for _, t, p in expected if p >= line and tag in (None, t)]
+            n, total = collection.runs.rows.above(run.id, line, tag)
+            assert n == len(above) and total == pytest.approx(sum(above), abs=1e-9)
+    return found
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["yes", "no", "undo", "file", "gone", "back", "again"]), st.integers(0, 10**6)),
+    max_size=12,
+)
+
+
+@given(steps=STEPS)
+@settings(max_examples=25, deadline=None)
+def test_what_is_open_is_kept_right_whatever_happens(tmp_path_factory, steps):
+    folder = tmp_path_factory.mktemp("steps")
+    np.save(folder / "given.npy", np.arange(2.0 * N).reshape(N, 2))
+    with Collection.create(folder / "c.manyview", folder / "given.npy") as collection:
+        run, _ = propose(collection)
+        for what, number in steps:
+            rng = np.random.default_rng(number)
+            item, word = int(rng.integers(1, N + 1)), str(rng.choice(WORDS))
+            if what in ("yes", "no"):
+                others = [(int(i), str(rng.choice(WORDS))) for i in rng.integers(1, N + 1, size=2)]
+                collection.decide([(item, word), *others], what == "yes")
+            elif what == "undo":
+                if (last := collection.history.last()) is not None:
+                    collection.history.undo(last.id)
+            elif what == "file":
+                collection.tagging.put({item: {"file": [word] if rng.random() < 0.7 else []}})
+            elif what == "gone":
+                collection.items.gone([item])
+            elif what == "back":
+                collection._catalog.run("UPDATE items SET state = 'here' WHERE id = ?", (item,))
+            else:
+                run, _ = propose(collection, number)
+            check(collection, run)
+
+
+def test_orders_filters_and_pages(collection):
+    run, numbers = propose(collection)
+    rows, everything = collection.runs.rows, check(collection, run)
+    assert [p.probability for p in everything] == sorted((p.probability for p in everything), reverse=True)
+    assert rows.find(run.id, top=5, offset=3) == everything[3:8]
+    assert rows.find(run.id, min_probability=0.6) == [p for p in everything if p.probability >= 0.6]
+    assert rows.find(run.id, item_id=3) == [p for p in everything if p.item_id == 3]
+    assert rows.find(run.id, tag_id=numbers["cat"], top=4) == [p for p in everything if p.tag == "cat"][:4]
+    assert all(p.reason is None for p in rows.find(run.id, reasons=False))
+    near = sorted(everything, key=lambda p: abs(p.probability - 0.5))
+    assert [p.probability for p in rows.find(run.id, order="informative", top=6)] == [p.probability for p in near[:6]]
+    cats = [p for p in near if p.tag == "cat"]
+    assert rows.find(run.id, order="informative", tag_id=numbers["cat"], top=3, offset=1) == cats[1:4]
+    assert rows.find(run.id, order="informative", tag_id=numbers["cat"]) == cats
+    with pytest.raises(errors.ParameterError, match="order must be 'certain' or 'informative'"):
+        rows.find(run.id, order="random")
+
+
+def test_questions_are_answered_from_indexes(collection):
+    """No question that a page asks at every key press may walk through all proposals."""
+    run, numbers = propose(collection)
+    plans = []
+    inner = collection._catalog.rows
+
+    def watched(sql, values=()):
+        if "proposals" in sql and "EXPLAIN" not in sql:
+            plans.extend(row[3] for row in inner(f"EXPLAIN QUERY PLAN {sql}", values))
+        return inner(sql, values)
+
+    collection._catalog.rows = watched
+    rows = collection.runs.rows
+    rows.find(run.id, top=5, min_probability=0.5)
+    rows.find(run.id, top=5, order="informative")
+    rows.find(run.id, top=5, tag_id=numbers["cow"])
+    rows.find(run.id, top=5, tag_id=numbers["cow"], order="informative")
+    assert any("COVERING INDEX proposals_by_certainty (run_id=? AND is_open=? AND probability>?)" in p for p in plans)
+    assert any("COVERING INDEX proposals_by_use (run_id=? AND is_open=?)" in p for p in plans)
+    assert sum("COVERING INDEX proposals_by_tag (run_id=? AND is_open=? AND tag_id=?" in p for p in plans) >= 3
+    plans.clear()
+    rows.find(run.id, item_id=3)
+    assert any("PRIMARY KEY (run_id=? AND item_id=?)" in p for p in plans)
+
+
+def test_many_decisions_are_one_entry_and_go_back_as_one(collection):
+    run, _ = propose(collection)
+    pairs = [(p.item_id, p.tag) for p in collection.runs.rows.find(run.id)]
+    before = slow_open(collection)
+    entry = collection.decide([*pairs, (1, "DOG")], True, who="anna")  # a pair twice counts once
+    assert entry.detail["pairs"] == len(pairs) and len(collection.history) == 1
+    assert slow_open(collection) == [] and collection.runs.rows.above(run.id, 0.0) == (0, 0.0)
+    kept = collection._catalog.rows("SELECT score, probability, record, untouched, tags_per_item, who FROM decisions")
+    assert len(kept) == len(pairs)
+    assert all(p == s and r == p / 2 and u == 0 and t == 2 and who == "anna" for s, p, r, u, t, who in kept)
+    collection.history.undo(entry.id)
+    assert slow_open(collection) == before
+    check(collection, run)
+
+
+def test_a_word_that_was_not_kept_gets_its_number_anew(collection):
+    with pytest.raises(RuntimeError), collection.transaction():
+        collection.decide([(1, "horse")], True)
+        raise RuntimeError
+    assert collection.tagging.find("horse") is None
+    collection.decide([(1, "horse")], True)
+    assert collection.tagging.words_of(1) == ["horse"]
+
+
+def test_proposals_of_an_older_format_are_counted(tmp_path):
+    import sqlite3
+
+    np.save(tmp_path / "given.npy", np.arange(2.0 * N).reshape(N, 2))
+    (tmp_path / "old.manyview").mkdir()
+    old = sqlite3.connect(tmp_path / "old.manyview" / "catalog.sqlite")
+    old.executescript(layout.MIGRATIONS[0])
+    old.execute(f"PRAGMA application_id = {layout.APPLICATION}")
+    old.executescript(
+        "PRAGMA user_version = 1;"
+        "INSERT INTO sources VALUES (1, 'features', x'61', x'2f', '{}', 1);"
+        "INSERT INTO items (id, source_id, key, kind) VALUES (1, 1, x'61', 'row'), (2, 1, x'62', 'row');"
+        "INSERT INTO tags VALUES (1, 'dog', 'dog'), (2, 'cat', 'cat');"
+        "INSERT INTO runs VALUES (1, 'suggest', 'combined', '{}', '{}', '{}', NULL, 'then', 1.0);"
+        "INSERT INTO proposals VALUES (1, 1, 1, 0.9, 0.8, '[]'), (1, 1, 2, 0.5, 0.4, '[]'), (1, 2, 1, 0.3, 0.29, '[]');"
+        "INSERT INTO decisions VALUES (1, 2, 0, 'anna', 'then', NULL, 0.5, 0.4);"
+    )
+    old.close()
+    with Collection.open(tmp_path / "old.manyview", write=True) as collection:
+        rows = collection.runs.rows
+        assert [(p.item_id, p.tag) for p in rows.find(1)] == [(1, "dog"), (2, "dog")]
+        assert rows.above(1, 0.0) == (2, pytest.approx(1.09)) and rows.above(1, 0.29, 1) == (2, pytest.approx(1.09))
+
+
+def test_entries_of_an_older_format_can_be_undone(collection):
+    entry = collection.decide([(1, "dog")], True)
+    collection._catalog.run(
+        "UPDATE changes SET after = json_remove(after, '$.is_reviewed', '$.record', '$.untouched', '$.tags_per_item')"
+    )
+    collection.history.undo(entry.id)
+    assert collection.tags.yes.nnz == 0

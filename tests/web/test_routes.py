@@ -1,0 +1,340 @@
+"""Every route answers, and what it says agrees with the collection."""
+
+import csv
+import io
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from manyview import Collection
+from manyview.web.openapi import description
+
+from .made import OURS, N
+
+ROOT = Path(__file__).parents[2]
+
+
+def get(client, address, status=200):
+    answer = client.get(address)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def post(client, address, body, status=200):
+    answer = client.post(address, json=body, headers=OURS)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def test_the_description_in_the_repository_is_current():
+    assert (ROOT / "frontend" / "openapi.json").read_text(encoding="utf-8") == description(), (
+        "python -m manyview.web.openapi frontend/openapi.json"
+    )
+
+
+def test_state(seen):
+    state = get(seen, "/api/state")
+    assert state["collection"] == {"name": "small", "n_items": N + 1, "n_tagged": 6, "n_tags": 2, "views": ["looks"]}
+    assert state["run"]["id"] == 2 and state["n_open"] == 6 and state["can_write"] is True
+    assert state["last"]["kind"] == "decide"
+
+
+def test_clusters(seen):
+    page = get(seen, "/api/clusters")
+    assert {one["id"]: one["size"] for one in page["clusters"]} == {1: 5, 2: 7}
+    assert page["n_items"] == N + 1 and page["n_unplaced"] == 1
+    assert sum(one["n_open"] for one in page["clusters"]) == 6
+    first = page["clusters"][0]
+    assert len(first["thumbs"]) == first["size"]
+    names = [one["name"] for one in get(seen, "/api/clusters?sort=name")["clusters"]]
+    assert names == sorted(names)
+    assert get(seen, "/api/clusters?pinned=true")["clusters"] == []
+    assert [one["id"] for one in get(seen, "/api/clusters?run=1")["clusters"]] == [1, 2]
+    assert [one["id"] for one in get(seen, "/api/clusters?tag=blue")["clusters"]] == [2]
+    opened = [one["n_open"] for one in get(seen, "/api/clusters?sort=proposals")["clusters"]]
+    assert opened == sorted(opened, reverse=True)
+
+
+def test_one_cluster(seen):
+    page = get(seen, "/api/clusters/2")
+    assert page["size"] == 7 and page["run"]["id"] == 2
+    assert [view["name"] for view in page["profile"]["views"]] == ["looks"]
+    assert [near["id"] for near in page["profile"]["near"]] == [1]
+    assert {edge["other_cluster"] for edge in page["profile"]["borderline"]} <= {1}
+    assert {page["previous"], page["next"]} == {None, 1}
+    assert "no cluster 77" in get(seen, "/api/clusters/77", 404)["error"]
+
+
+def test_items_by_search(seen):
+    everything = get(seen, "/api/items")
+    assert everything["total"] == N + 1 and len(everything["items"]) == N + 1
+    page = get(seen, "/api/items?q=cluster:2 -tag:blue kind:picture&limit=2&offset=1")
+    assert page["total"] == 4 and len(page["items"]) == 2 and page["offset"] == 1
+    assert get(seen, "/api/items?cluster=2")["total"] == 7
+    assert get(seen, "/api/items?tag=BLUE")["total"] == 3
+    assert get(seen, "/api/items?q=untagged")["total"] == N + 1 - 6
+    assert get(seen, "/api/items?q=beach walk")["total"] == 1  # in the text of the note
+    assert get(seen, '/api/items?q="along the bea"')["total"] == 1
+    assert get(seen, "/api/items?q=red")["total"] == 6  # by name and by tag
+    assert get(seen, "/api/items?q=unplaced")["items"][0]["kind"] == "document"
+    low = get(seen, "/api/items?q=confidence<0.3&sort=confidence")["items"]
+    assert [one["confidence"] for one in low] == sorted(one["confidence"] for one in low) and len(low) == 3
+    assert "number" in get(seen, "/api/items?q=confidence<x", 400)["error"]
+    names = [one["key"] for one in get(seen, "/api/items?sort=name")["items"]]
+    assert names == sorted(names, key=str.casefold)
+    typical = get(seen, "/api/items?cluster=1&sort=typical")["items"]
+    assert sorted(one["id"] for one in typical) == [one["id"] for one in get(seen, "/api/items?cluster=1")["items"]]
+    assert "--search" in page["command"] and page["query"] == "cluster:2 -tag:blue kind:picture"
+    get(seen, "/api/items?limit=201", 422)
+    get(seen, "/api/items?offset=-1", 422)
+
+
+def test_one_item(seen):
+    for _ in range(100):
+        item = get(seen, "/api/items/1")
+        if not item["why_pending"]:
+            break
+        time.sleep(0.1)
+    assert item["cluster"] in (1, 2) and item["has_file"] and item["width"] is None
+    assert item["why"]["views"][0]["name"] == "looks" and item["why"]["sentence"]
+    near = item["neighbours"]["looks"]
+    assert near and item["id"] not in [one["id"] for one in near]
+    assert [one["closeness"] for one in near] == sorted((one["closeness"] for one in near), reverse=True)
+    members = [one["id"] for one in get(seen, f"/api/items?cluster={item['cluster']}")["items"]]
+    place = members.index(1)
+    assert item["next"] == (members[place + 1] if place + 1 < len(members) else None)
+    assert "no item 999" in get(seen, "/api/items/999", 404)["error"]
+
+
+def test_neighbours_are_those_of_the_definition(seen):
+    """The quick way, by lengths and one product, gives what comparing unit rows gives."""
+    from manyview.workflow.explain import profiles_of_run
+    from manyview.workflow.nearest_items import NearestItems
+
+    with Collection.open(seen.gallery.path) as collection:
+        likeness = profiles_of_run(collection, collection.runs.get()).likeness
+        nearest = NearestItems(likeness)
+        units = likeness.spaces[0].units(slice(0, N + 1))
+        base = likeness.base[0]
+        for row in range(N + 1):
+            expected = (units @ units[row] - base) / (1 - base)
+            for other, value in nearest.of(row)["looks"]:
+                assert value == pytest.approx(expected[other], abs=1e-5)
+            best = np.argsort(-np.where(np.arange(N + 1) == row, -np.inf, expected))
+            assert nearest.of(row, n=1)["looks"][0][0] == best[0]
+
+
+def test_facets_and_tags(seen):
+    facets = get(seen, "/api/facets")
+    assert facets["total"] == N + 1 and facets["untagged"] == N + 1 - 6 and facets["unplaced"] == 1
+    assert {one["name"]: one["count"] for one in facets["tags"]} == {"blue": 3, "red": 3}
+    assert {one["name"]: one["count"] for one in facets["kinds"]} == {"document": 1, "picture": N}
+    assert sum(one["count"] for one in facets["clusters"]) == N
+    assert get(seen, "/api/facets?q=tag:red")["tags"] == [{"name": "red", "count": 3}]
+    assert get(seen, "/api/tags?text=BL")["tags"] == [{"name": "blue", "count": 3}]
+
+
+def test_proposals(seen):
+    page = get(seen, "/api/proposals")
+    assert page["total"] == 6 and [one["name"] for one in page["tags"]] == ["blue", "red"]
+    sure = [one["probability"] for one in page["proposals"]]
+    assert sure == sorted(sure, reverse=True) and "looks" in page["proposals"][0]["sentence"]
+    assert get(seen, "/api/proposals?tag=blue&limit=2")["total"] == 3
+    item = page["proposals"][0]["item"]
+    assert get(seen, f"/api/proposals?item={item}")["total"] == 1
+    assert get(seen, "/api/proposals?by=tag")["tag"] == "blue"
+    mine = get(seen, "/api/proposals?cluster=2&limit=2&offset=1")
+    rows = [one["id"] for one in get(seen, "/api/items?cluster=2")["items"]]
+    wanted = [one for one in page["proposals"] if one["item"] in rows]
+    assert mine["total"] == len(wanted) and mine["proposals"] == wanted[1:3]
+    get(seen, "/api/proposals?order=informative&offset=5")
+    line = get(seen, "/api/proposals/line?probability=0.8")
+    assert line["n"] == 2 and line["expected_precision"] == pytest.approx(0.9)
+    assert get(seen, "/api/proposals/line?probability=1")["n"] == 0
+
+
+def test_lists_of_runs_methods_problems_and_history(seen):
+    assert [run["id"] for run in get(seen, "/api/runs")["runs"]] == [3, 2, 1]
+    methods = get(seen, "/api/methods")
+    assert "consensus" in [one["name"] for one in methods["methods"]] and methods["views"] == ["looks", "tags"]
+    assert get(seen, "/api/problems") == {"total": 0, "problems": []}
+    page = get(seen, "/api/history?limit=1")
+    assert page["total"] >= 1 and len(page["entries"]) == 1
+    assert get(seen, "/api/jobs/estimate?kind=fit")["seconds"] > 0
+
+
+def test_compare(seen):
+    page = get(seen, "/api/compare?first=1&second=2")
+    assert [run["id"] for run in page["runs"]] == [1, 2]
+    assert sum(flow["size"] for flow in page["flows"]) == N
+    assert page["n_movers"] == 1 and len(page["movers"]) == 1 and 0 < page["agreement"]["ari"] < 1
+    assert page["movers"][0]["first"] == 1 and page["movers"][0]["second"] == 2
+    get(seen, "/api/compare?first=1&second=99", 400)
+    moved = get(seen, "/api/compare/movers?first=1&second=2&from=1&to=2")
+    assert [one["id"] for one in moved["items"]] == [page["movers"][0]["item"]] and moved["total"] == 1
+    assert get(seen, "/api/compare/movers?first=1&second=2")["total"] == 1
+    assert get(seen, "/api/compare/movers?first=1&second=2&from=2&to=2")["total"] == 6
+    assert get(seen, "/api/compare/movers?first=1&second=2&from=none&to=none")["total"] == 1
+    get(seen, "/api/compare/movers?first=1&second=2&from=x", 422)
+
+
+def test_decisions_and_undo(client):
+    pair = {key: get(client, "/api/proposals")["proposals"][0][key] for key in ("item", "tag")}
+    before = get(client, "/api/state")["version"]
+    said = post(client, "/api/decisions", {"pairs": [pair], "answer": True})
+    assert said["n_open"] == 5 and said["done"] == [{**pair, "answer": True}] and said["already"] == []
+    assert get(client, "/api/state")["version"] != before
+    assert {"name": pair["tag"], "origin": "person"} in get(client, f"/api/items/{pair['item']}")["tags"]
+    back = post(client, "/api/undo", {"entry": said["entry"]})
+    assert back["n_open"] == 6
+    assert post(client, "/api/undo", {"entry": said["entry"]}, 409)["error"]
+    post(client, "/api/undo", {"entry": 999}, 400)
+
+
+def test_two_tabs_do_not_clash(client):
+    pairs = [{"item": one["item"], "tag": one["tag"]} for one in get(client, "/api/proposals")["proposals"][:2]]
+    post(client, "/api/decisions", {"pairs": pairs[:1], "answer": True})
+    second = post(client, "/api/decisions", {"pairs": pairs, "answer": False})
+    assert second["already"] == [{**pairs[0], "answer": True}] and second["done"] == [{**pairs[1], "answer": False}]
+    assert get(client, f"/api/items/{pairs[0]['item']}")["refused"] == []
+    nothing = post(client, "/api/decisions", {"pairs": pairs, "answer": True})
+    assert nothing["entry"] is None and len(nothing["already"]) == 2
+    forced = post(client, "/api/decisions", {"pairs": pairs[:1], "answer": False, "force": True})
+    assert forced["entry"] and get(client, f"/api/items/{pairs[0]['item']}")["refused"] == [pairs[0]["tag"]]
+
+
+def test_accepting_above_a_line(client):
+    said = post(client, "/api/decisions/line", {"probability": 0.8})
+    assert said["n"] == 2 and said["n_open"] == 4
+    assert post(client, "/api/decisions/line", {"probability": 0.99})["entry"] is None
+
+
+def test_edits_of_clusters_and_tags(client):
+    post(client, "/api/clusters/1/rename", {"name": "warm"})
+    assert get(client, "/api/clusters/1")["name"] == "warm"
+    post(client, "/api/clusters/1/pin", {"pinned": True})
+    assert get(client, "/api/clusters?pinned=true")["clusters"][0]["id"] == 1
+    made = post(client, "/api/items/move", {"items": [1, 2], "cluster": None, "name": "two"})
+    new = made["clusters"][0]
+    assert get(client, f"/api/items?cluster={new}")["total"] == 2
+    post(client, "/api/clusters/merge", {"clusters": [new, 2], "into": 2})
+    assert get(client, "/api/clusters?text=two")["clusters"] == []
+    post(client, "/api/undo", {})
+    assert get(client, "/api/clusters?text=two")["clusters"][0]["size"] == 2
+    post(client, "/api/clusters/2/split", {"n": 2})
+    post(client, "/api/links", {"first": 4, "second": 5, "together": True})
+    assert get(client, "/api/items/4")["links"] == [{"item": 5, "together": True}]
+    post(client, "/api/links", {"first": 4, "second": 5, "together": None})
+    assert get(client, "/api/items/4")["links"] == []
+    post(client, "/api/tags", {"items": [1, 3], "tag": "holiday", "answer": True})
+    assert get(client, "/api/items?tag=holiday")["total"] == 2
+    post(client, "/api/tags", {"items": [1], "tag": "holiday", "answer": False})
+    assert get(client, "/api/items?tag=holiday")["total"] == 1
+    post(client, "/api/clusters/77/rename", {"name": "x"}, 400)
+    post(client, "/api/clusters/1/rename", {"name": "x", "more": 1}, 422)
+
+
+def test_deleting_a_run(client):
+    post(client, "/api/runs/1/delete", {})
+    assert [run["id"] for run in get(client, "/api/runs")["runs"]] == [3, 2]
+    post(client, "/api/runs/1/delete", {}, 400)
+
+
+def test_pictures(seen):
+    thumb = seen.get("/thumbs/1")
+    assert thumb.status_code == 200 and thumb.headers["content-type"] == "image/jpeg"
+    assert get(seen, "/thumbs/999", 404)["error"]
+    preview = seen.get("/media/1/preview")
+    assert preview.headers["content-type"] == "image/jpeg" and preview.content[:3] == b"\xff\xd8\xff"
+    note = next(one["id"] for one in get(seen, "/api/items")["items"] if one["kind"] == "document")
+    assert "no picture" in get(seen, f"/media/{note}/preview", 404)["error"]
+    with Collection.open(seen.gallery.path) as collection:
+        content = Path(collection.items.get(1).path).read_bytes()
+    original = seen.get("/media/1/original")
+    assert original.content == content and original.headers["content-disposition"].startswith("attachment")
+    part = seen.get("/media/1/original", headers={"Range": "bytes=1-3"})
+    assert part.status_code == 206 and part.content == content[1:4]
+    assert part.headers["content-range"] == f"bytes 1-3/{len(content)}"
+    assert seen.get("/media/1/original", headers={"Range": "bytes=-4"}).content == content[-4:]
+    assert seen.get("/media/1/original", headers={"Range": f"bytes={len(content)}-"}).status_code == 416
+    many = ",".join(f"{n}-{n}" for n in range(1000))
+    assert seen.get("/media/1/original", headers={"Range": f"bytes={many}"}).content == content
+
+
+def test_exports(seen, client):
+    post(client, "/api/tags", {"items": [1], "tag": "=1+1", "answer": True})
+    post(client, "/api/tags", {"items": [2], "tag": '@a "quoted", word', "answer": True})
+    post(client, "/api/clusters/1/rename", {"name": "-2+3"})
+    for view in ("items", "clusters", "proposals", "tags"):
+        answer = client.get(f"/api/export?view={view}")
+        assert answer.headers["content-disposition"] == f'attachment; filename="{view}.csv"'
+        rows = list(csv.reader(io.StringIO(answer.text)))
+        assert len(rows) > 1 and all(len(row) == len(rows[0]) for row in rows)
+        assert not [cell for row in rows for cell in row if cell[:1] in ("=", "+", "@") or cell.startswith("-2")]
+        plain = json.loads(client.get(f"/api/export?view={view}&format=json").text)
+        assert [list(one) for one in plain] == [rows[0]] * (len(rows) - 1)
+    tags = client.get("/api/export?view=tags").text
+    assert "'=1+1" in tags and '\'@a ""quoted"", word' in tags
+    moved = client.get("/api/export?view=compare&first=1&second=2&format=json").json()
+    assert len(moved) == 1
+    assert len(client.get("/api/export?view=items&q=tag:red").text.splitlines()) == 4
+    get(client, "/api/export?view=compare", 400)
+    for view in ("runs", "history"):
+        assert len(client.get(f"/api/export?view={view}").text.splitlines()) > 1
+    for view, word in (("items", "show"), ("clusters", "show"), ("proposals", "suggest"), ("history", "history")):
+        line = client.get(f"/api/export?view={view}&format=command&tag=a b").text
+        assert line.startswith(f"manyview {word} ") and (view in ("clusters", "history") or "a b" in line)
+
+
+def test_map(client):
+    assert get(client, "/api/map")["state"] == "absent"
+    assert client.get("/api/map/points").content == b"\0" * 4
+    from manyview.workflow.map_layout import make_map
+
+    with Collection.open(client.gallery.path, write=True) as collection:
+        made = make_map(collection)
+    page = get(client, "/api/map")
+    assert page["state"] == "ready" and page["n"] == made.n_items == N + 1 and page["n_missing"] == 0
+    assert {one["id"] for one in page["clusters"]} == {1, 2}
+    points = client.get("/api/map/points").content
+    n = int(np.frombuffer(points, "<i4", 1)[0])
+    assert len(points) == 4 + n * 16
+    ids, clusters = np.frombuffer(points, "<i4", n, 4), np.frombuffer(points, "<i4", n, 4 + 12 * n)
+    x = np.frombuffer(points, "<f4", n, 4 + 4 * n)
+    assert ids.tolist() == list(range(1, N + 2)) and set(clusters.tolist()) == {-1, 1, 2} and np.abs(x).max() <= 1
+    red = np.frombuffer(client.get("/api/map/column?by=tag&tag=red").content, "<i4")
+    assert red.sum() == 3
+    other = np.frombuffer(client.get("/api/map/column?by=cluster&of=1").content, "<i4")
+    assert (other != clusters).sum() == 1
+
+
+def test_another_writer_is_named(client):
+    with Collection.open(client.gallery.path, write=True):
+        answer = post(client, "/api/clusters/1/rename", {"name": "x"}, 409)
+    assert "is being written by" in answer["error"]
+    post(client, "/api/clusters/1/rename", {"name": "x"})
+
+
+def test_nothing_there(seen):
+    assert get(seen, "/nowhere", 404)["error"]
+    assert get(seen, "/api/nowhere", 404)["error"]
+    assert seen.get("/docs").status_code == 404 and seen.get("/openapi.json").status_code == 404
+
+
+def test_a_collection_without_a_run(tmp_path):
+    from .conftest import _serve
+
+    np.savez(tmp_path / "six.npz", looks=np.arange(12.0).reshape(6, 2))
+    Collection.create(tmp_path / "six.manyview", tmp_path / "six.npz").close()
+    for browser in _serve(tmp_path / "six.manyview"):
+        assert get(browser, "/api/state")["run"] is None
+        assert get(browser, "/api/clusters")["clusters"] == []
+        assert get(browser, "/api/items")["total"] == 6
+        assert get(browser, "/api/items/1")["cluster"] is None
+        assert get(browser, "/api/proposals")["total"] == 0
+        assert get(browser, "/api/map")["state"] == "absent"
+        assert get(browser, "/api/facets")["unplaced"] == 6
+        assert get(browser, "/media/1/preview", 404)["error"]

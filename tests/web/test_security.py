@@ -1,0 +1,303 @@
+"""Who is let in, and what leaves: the rules of SECURITY.md on every route that the application has."""
+
+import itertools
+
+import pytest
+from fastapi.routing import APIRoute
+
+from manyview.web.app import build_app
+from manyview.web.security import HEADERS
+
+from .made import HOST, ORIGIN, OURS
+
+PORT = HOST.partition(":")[2]
+
+
+def all_routes():
+    """Every route of the application, with numbers where its address has gaps; new ones come by themselves."""
+    found = []
+    for route in _flat(build_app().routes):
+        for method in sorted(route.methods):
+            address = route.path
+            for name in route.param_convertors:
+                address = address.replace(f"{{{name}}}", "1").replace(f"{{{name}:path}}", "assets/none.js")
+            found.append((method, address))
+    return sorted(set(found))
+
+
+def _flat(routes):
+    for route in routes:
+        if isinstance(route, APIRoute):
+            yield route
+        elif inner := getattr(route, "original_router", route if hasattr(route, "routes") else None):
+            yield from _flat(inner.routes)
+
+
+ROUTES = all_routes()
+CHANGING = [address for method, address in ROUTES if method == "POST"]
+BODIES = {
+    "/api/decisions": {"pairs": [{"item": 1, "tag": "red"}], "answer": True},
+    "/api/decisions/line": {"probability": 0.5},
+    "/api/tags": {"items": [1], "tag": "x", "answer": True},
+    "/api/clusters/merge": {"clusters": [1, 2]},
+    "/api/clusters/1/rename": {"name": "x"},
+    "/api/clusters/1/pin": {"pinned": True},
+    "/api/clusters/1/split": {"n": 2},
+    "/api/items/move": {"items": [1], "cluster": 2},
+    "/api/links": {"first": 1, "second": 2, "together": True},
+    "/api/undo": {},
+    "/api/runs/1/delete": {},
+    "/api/jobs": {"kind": "fit", "settings": {}},
+    "/api/jobs/1/cancel": {},
+}
+
+
+def check_headers(answer):
+    for name, value in HEADERS.items():
+        assert answer.headers.get(name) == value, f"{name} on {answer.url}"
+    assert "access-control-allow-origin" not in answer.headers
+    assert "server" not in answer.headers
+
+
+def test_the_list_of_routes_is_whole():
+    assert len(ROUTES) >= 35 and set(CHANGING) == set(BODIES)
+    assert {method for method, _ in ROUTES} == {"GET", "POST"}
+
+
+# --- the secret ---
+
+
+@pytest.mark.parametrize(("method", "address"), ROUTES)
+def test_nothing_without_the_secret(seen, method, address):
+    kept = dict(seen.cookies)
+    seen.cookies.clear()
+    try:
+        name, right = seen.access.cookie_name, seen.access.cookie
+        for cookies in ({}, {name: "0" * 32}, {"manyview-1": right}, {"token": seen.access.token}):
+            header = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())} if cookies else {}
+            answer = seen.request(method, address, headers={**OURS, **header}, json=BODIES.get(address))
+            assert answer.status_code == 401 and "error" in answer.json()
+            check_headers(answer)
+    finally:
+        seen.cookies.update(kept)
+
+
+def test_the_printed_address_is_swapped_for_a_cookie(seen):
+    kept = dict(seen.cookies)
+    seen.cookies.clear()
+    try:
+        answer = seen.get(f"/?token={seen.access.token}")
+        assert answer.status_code == 303 and answer.headers["location"] == "/"
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie
+        assert seen.access.token not in cookie and seen.access.token not in answer.text
+        assert len(seen.access.token) == 32  # 128 bits
+        check_headers(answer)
+        assert seen.get("/api/state").status_code == 200  # the cookie of the answer was kept
+        seen.cookies.clear()
+        for wrong in ("0" * 32, "", seen.access.token[:-1], seen.access.token + "0", seen.access.cookie):
+            assert seen.get(f"/?token={wrong}").status_code == 401
+        assert seen.get(f"/api/state?token={seen.access.token}").status_code == 401  # only at the entrance
+        assert seen.post(f"/?token={seen.access.token}", headers=OURS, json={}).status_code == 401
+    finally:
+        seen.cookies.clear()
+        seen.cookies.update(kept)
+
+
+# --- Host ---
+
+BAD_HOSTS = [
+    "",
+    "127.0.0.1",
+    "localhost",
+    "127.0.0.1:80",
+    f"127.0.0.1:{PORT}0",
+    f"127.0.0.1:0{PORT}",
+    f"127.0.0.1:+{PORT}",
+    f"127.0.0.1: {PORT}",
+    f"127.0.0.1.:{PORT}",
+    f"127.0.0.2:{PORT}",
+    f"127.1:{PORT}",
+    f"0.0.0.0:{PORT}",
+    f"[::1]:{PORT}",
+    f"[::ffff:127.0.0.1]:{PORT}",
+    f"2130706433:{PORT}",
+    f"0x7f000001:{PORT}",
+    f"017700000001:{PORT}",
+    f"evil.example:{PORT}",
+    "evil.example",
+    f"127.0.0.1.evil.example:{PORT}",
+    f"localhost.evil.example:{PORT}",
+    f"evil.example#127.0.0.1:{PORT}",
+    f"127.0.0.1:{PORT}@evil.example",
+    f"evil.example@127.0.0.1:{PORT}",
+    f"127.0.0.1:{PORT}.evil.example",
+    f"127.0.0.1:{PORT}/",
+    f"127.0.0.1:{PORT},evil.example",
+    f"http://127.0.0.1:{PORT}",
+    f"localhost.:{PORT}",
+    f"127.0.0.1:{PORT}\t",
+    f"\xb9127.0.0.1:{PORT}",
+    f"*:{PORT}",
+]
+
+
+@pytest.mark.parametrize("host", BAD_HOSTS)
+def test_other_hosts_are_refused(seen, host):
+    assert len(BAD_HOSTS) >= 30
+    for method, address in (("GET", "/"), ("GET", "/api/state"), ("POST", "/api/undo"), ("GET", "/thumbs/1")):
+        answer = call(seen.app_, method, address, [(b"host", host.encode("latin-1")), *secrets(seen)])
+        assert answer["status"] == 421 and answer["headers"][b"content-security-policy"]
+    entrance = call(seen.app_, "GET", "/", [(b"host", host.encode("latin-1"))], f"token={seen.access.token}".encode())
+    assert entrance["status"] == 421 and b"set-cookie" not in entrance["headers"]
+
+
+def test_two_hosts_or_none_are_refused(seen):
+    ours = (b"host", HOST.encode())
+    for hosts in ([], [ours, ours], [ours, (b"host", b"evil.example")]):
+        assert call(seen.app_, "GET", "/api/state", [*hosts, *secrets(seen)])["status"] == 421
+    assert call(seen.app_, "GET", "/api/state", [ours, *secrets(seen)])["status"] == 200
+    loud = (b"host", f"LOCALHOST:{PORT}".encode())
+    assert call(seen.app_, "GET", "/api/state", [loud, *secrets(seen)])["status"] == 200
+
+
+def test_there_are_no_web_sockets(seen):
+    import asyncio
+
+    sent = []
+
+    async def receive():
+        return {"type": "websocket.connect"}
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", HOST.encode()), *secrets(seen)]
+    asyncio.run(seen.app_({"type": "websocket", "path": "/api/state", "headers": headers}, receive, send))
+    assert [message["type"] for message in sent] == ["websocket.close"]
+
+
+def secrets(seen):
+    return [(b"cookie", f"{seen.access.cookie_name}={seen.access.cookie}".encode())]
+
+
+def call(app, method, address, headers, query=b"", body=b""):
+    """The application called with raw headers, as no honest client would send them."""
+    import asyncio
+
+    found = {"status": 0, "headers": {}, "body": b""}
+    messages = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive():
+        return messages.pop() if messages else await asyncio.Event().wait()
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            found["status"], found["headers"] = message["status"], dict(message["headers"])
+        else:
+            found["body"] += message.get("body", b"")
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": method,
+        "path": address,
+        "raw_path": address.encode("latin-1", "replace"),
+        "query_string": query,
+        "headers": headers,
+        "scheme": "http",
+        "server": ("127.0.0.1", int(PORT)),
+        "client": ("127.0.0.1", 1),
+        "root_path": "",
+    }
+    asyncio.run(app(scope, receive, send))
+    return found
+
+
+# --- who asks for a change ---
+
+JSON = {"Content-Type": "application/json"}
+FORGED = {
+    "from another site": {**JSON, "Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"},
+    "from another site, our Origin": {**JSON, "Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"},
+    "from another port": {**JSON, "Origin": "http://127.0.0.1:9999", "Sec-Fetch-Site": "same-site"},
+    "same site, our Origin": {**JSON, "Origin": ORIGIN, "Sec-Fetch-Site": "same-site"},
+    "null Origin": {**JSON, "Origin": "null", "Sec-Fetch-Site": "same-origin"},
+    "no Origin": {**JSON, "Sec-Fetch-Site": "same-origin"},
+    "no Sec-Fetch-Site": {**JSON, "Origin": ORIGIN},
+    "neither": {**JSON},
+    "malformed port": {**JSON, "Origin": "http://127.0.0.1:8765x", "Sec-Fetch-Site": "same-origin"},
+    "no port": {**JSON, "Origin": "http://127.0.0.1", "Sec-Fetch-Site": "same-origin"},
+    "https": {**JSON, "Origin": "https://127.0.0.1:8765", "Sec-Fetch-Site": "same-origin"},
+    "Origin with a path": {**JSON, "Origin": f"{ORIGIN}/", "Sec-Fetch-Site": "same-origin"},
+    "rebound name": {**JSON, "Origin": "http://evil.example:8765", "Sec-Fetch-Site": "same-origin"},
+    "text": {"Content-Type": "text/plain", **OURS},
+    "form": {"Content-Type": "application/x-www-form-urlencoded", **OURS},
+    "parts": {"Content-Type": "multipart/form-data; boundary=x", **OURS},
+    "no type": {"Content-Type": "", **OURS},
+    "text that mentions JSON": {"Content-Type": "text/plain; application/json", **OURS},
+    "method override": {**JSON, **OURS, "X-HTTP-Method-Override": "GET"},
+}
+
+
+@pytest.mark.parametrize("address", CHANGING)
+def test_forged_changes_are_refused(seen, address):
+    import json
+
+    before = seen.get("/api/state").json()["version"]
+    body = json.dumps(BODIES[address])
+    for why, headers in FORGED.items():
+        answer = seen.post(address, content=body, headers=headers)
+        assert answer.status_code in (400, 403, 415), f"{why}: {answer.status_code}"
+        check_headers(answer)
+    for method, headers in itertools.product(("GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"), ({}, OURS)):
+        answer = seen.request(method, f"{address}?_method=POST", headers={**headers, **JSON}, content=body)
+        is_a_page = method == "GET" and address == "/api/tags"  # which is also a list
+        assert answer.status_code in ((200,) if is_a_page else (403, 404, 405, 422)), f"{method}: {answer.status_code}"
+        check_headers(answer)
+    after = seen.get("/api/state").json()
+    assert after["version"] == before and after["jobs"] == []
+
+
+@pytest.mark.parametrize(("method", "address"), [pair for pair in ROUTES if pair[0] == "GET"])
+def test_looking_changes_nothing_and_is_for_our_pages(seen, method, address):
+    before = seen.get("/api/state").json()["version"]
+    for site in ("same-origin", "none", "cross-site", "same-site"):
+        answer = seen.get(address, headers={"Sec-Fetch-Site": site})
+        assert answer.status_code != 500 and (answer.status_code == 403) == (site in ("cross-site", "same-site"))
+        check_headers(answer)
+    assert seen.get("/api/state").json()["version"] == before
+
+
+def test_a_link_from_elsewhere_may_lead_to_the_start(seen):
+    arriving = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert seen.get("/", headers=arriving).status_code == 200
+    assert seen.get("/api/state", headers=arriving).status_code == 403
+
+
+# --- headers on errors ---
+
+
+def test_errors_carry_the_headers(client, monkeypatch):
+    def broken(*_args, **_options):
+        raise RuntimeError("<script>")
+
+    for address, status in (("/api/items?limit=0", 422), ("/api/items/99999", 404), ("/x", 404), ("/api/undo", 404)):
+        answer = client.get(address)
+        assert answer.status_code == status and "error" in answer.json()
+        check_headers(answer)
+    monkeypatch.setattr(client.gallery, "read", broken)
+    answer = client.get("/api/state")
+    assert answer.status_code == 500 and "<script>" not in answer.text
+    check_headers(answer)
+
+
+def test_long_bodies_are_refused(client):
+    answer = client.post("/api/undo", content=b" " * (9 * 2**20), headers={**OURS, **JSON})
+    assert answer.status_code == 413
+    check_headers(answer)
+    for content in (b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"entry": NaN}', b'{"entry": 1e400}', b"[" * 100_000):
+        answer = client.post("/api/undo", content=content, headers={**OURS, **JSON})
+        assert answer.status_code in (400, 422), content[:10]
+        check_headers(answer)

@@ -1,0 +1,109 @@
+"""The gallery as plain files: the same answers as the routes, and nothing that leads back to the originals."""
+
+import base64
+import json
+import re
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from manyview.cli.main import app
+from manyview.errors import ParameterError
+from manyview.web import app as app_module
+from manyview.web import site as site_module
+from manyview.web.site import export_site
+
+from .made import OURS, N
+
+
+@pytest.fixture(autouse=True)
+def pages(tmp_path, monkeypatch):
+    """Pages that are built, whether the real ones are or not."""
+    static = tmp_path / "static"
+    (static / "assets").mkdir(parents=True)
+    (static / "index.html").write_text("<!doctype html><html><head><!--site--></head></html>", encoding="utf-8")
+    (static / "assets" / "app.js").write_text("'use strict';", encoding="utf-8")
+    monkeypatch.setattr(site_module, "STATIC", static)
+    return static
+
+
+def read(folder, slug):
+    text = (folder / "data" / f"{slug}.js").read_text(encoding="ascii")
+    found = re.fullmatch(
+        r'\(window\.MANYVIEW_DATA = window\.MANYVIEW_DATA \|\| \{\}\)\["(.+?)"\] = (.*);\n', text, re.S
+    )
+    assert found and found[1] == slug
+    return json.loads(found[2])
+
+
+def without_command(answer):
+    return {name: value for name, value in answer.items() if name != "command"}
+
+
+def test_files_say_what_the_routes_say(client, tmp_path):
+    client.post("/api/clusters/1/rename", json={"name": "</script><b>\u2028é"}, headers=OURS)
+    made = export_site(client.gallery.path, tmp_path / "site")
+    folder = tmp_path / "site"
+    assert (made.n_items, made.n_previews) == (N + 1, N)
+    assert '<head><script src="./data/site.js"></script></head>' in (folder / "index.html").read_text(encoding="utf-8")
+    assert (folder / "data" / "site.js").read_text().startswith("window.MANYVIEW_SITE = {")
+    pairs = {
+        "clusters": "/api/clusters",
+        "cluster-1": "/api/clusters/1",
+        "runs": "/api/runs",
+        "problems": "/api/problems",
+        "methods": "/api/methods",
+        "compare-1-2": "/api/compare?first=1&second=2",
+        "map": "/api/map",
+        "proposals": "/api/proposals",
+        "tags": "/api/tags",
+        "history": "/api/history",
+    }
+    for slug, address in pairs.items():
+        assert without_command(read(folder, slug)) == without_command(client.get(address).json()), slug
+    state = read(folder, "state")
+    assert state["can_write"] is False and state["jobs"] == []
+    listed = [one for slug in ("items-c1", "items-c2", "items-none") for one in read(folder, slug)["items"]]
+    routes = client.get("/api/items").json()["items"]
+    assert sorted(listed, key=lambda one: one["id"])[0].keys() == {*routes[0], "tags"}
+    assert [{k: one[k] for k in routes[0]} for one in sorted(listed, key=lambda one: one["id"])] == routes
+    page = read(folder, "item-0")["1"]
+    assert page["why"]["sentence"] and page["neighbours"]["looks"] and page["why_pending"] is False
+    assert base64.b64decode(read(folder, "map-points")["base64"]) == client.get("/api/map/points").content
+    pictures = [one["id"] for one in routes if one["kind"] == "picture"]
+    for number in pictures:
+        for kind in ("thumbs", "previews"):
+            with Image.open(folder / kind / f"{number}.jpg") as picture:
+                assert picture.format == "JPEG" and not picture.getexif()
+    secret = str(client.gallery.path.parent.parent)
+    for file in folder.rglob("*.js"):
+        assert secret not in file.read_text(encoding="ascii"), file
+
+
+def test_a_second_export_replaces_the_first_and_nothing_else(template, tmp_path):
+    folder = tmp_path / "site"
+    export_site(template, folder)
+    (folder / "thumbs" / "old.jpg").write_bytes(b"")
+    export_site(template, folder)
+    assert not (folder / "thumbs" / "old.jpg").exists()
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "letter.txt").write_text("dear", encoding="utf-8")
+    with pytest.raises(ParameterError, match="something else"):
+        export_site(template, other)
+    assert (other / "letter.txt").exists()
+    with pytest.raises(ParameterError, match="does not exist"):
+        export_site(template, tmp_path / "no" / "where")
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".site-")]
+
+
+def test_the_command(template, tmp_path, pages):
+    shown = CliRunner().invoke(app, ["export-site", str(template), "-o", str(tmp_path / "out"), "--json"])
+    assert shown.exit_code == 0 and json.loads(shown.stdout)["items"] == N + 1
+    shown = CliRunner().invoke(app, ["export-site", str(template), "-o", str(tmp_path / "out")])
+    assert shown.exit_code == 0 and "13 items" in shown.stdout
+    (pages / "index.html").unlink()
+    shown = CliRunner().invoke(app, ["export-site", str(template), "-o", str(tmp_path / "more")])
+    assert shown.exit_code == 2 and "are not built" in shown.output
+    assert app_module.STATIC.name == "static"

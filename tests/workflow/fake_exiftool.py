@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""Stands in for exiftool where that is not installed: knows the options that manyview uses, and JPEG files.
+
+FAKE_EXIFTOOL says how it misbehaves: "old", "fails", "spoils" (changes the picture), "forgets" (writes nothing).
+"""
+
+import os
+import sys
+
+from manyview.writeback.editor import Edit, edit_document, new_document
+
+HEAD = b"http://ns.adobe.com/xap/1.0/\0"
+
+
+def main() -> int:
+    way = os.environ.get("FAKE_EXIFTOOL", "")
+    arguments = sys.argv[1:]
+    assert arguments[:2] == ["-config", ""]
+    if "-ver" in arguments:
+        print("12.30" if way == "old" else "12.99")
+        return 0
+    if way == "fails":
+        print("Error: cannot do that", file=sys.stderr)
+        return 1
+    name = arguments[-1]
+    assert name.startswith("./.manyview-") and "\n" not in name and "|" not in name
+    parts: dict[str, list[str]] = {"+": [], "-": [], "++": [], "--": []}
+    for argument in arguments[2:-1]:
+        for prefix, mark in (("-MWG:Keywords", ""), ("-XMP-lr:HierarchicalSubject", "twice")):
+            if argument.startswith(prefix):
+                sign, value = argument[len(prefix)], argument[len(prefix) + 2 :]
+                parts[sign * 2 if mark else sign].append(value)
+    with open(name, "rb") as file:
+        content = file.read()
+    edit = Edit(
+        tuple(parts["+"]),
+        tuple(word for word in parts["-"] if word not in parts["+"]),
+        tuple(parts["++"]),
+        tuple(path for path in parts["--"] if path not in parts["++"]),
+    )
+    packet, rest = None, content[2:]
+    start = content.find(HEAD)
+    if start > 0:
+        length = int.from_bytes(content[start - 2 : start], "big")
+        packet = content[start + len(HEAD) : start - 2 + length]
+        rest = content[2 : start - 4] + content[start - 2 + length :]
+    new = new_document(edit) if packet is None else edit_document(packet, edit)[0]
+    segment = HEAD + new
+    if way == "spoils":
+        rest = rest[:-20] + bytes([rest[-20] ^ 1]) + rest[-19:]
+    if way != "forgets":
+        with open(name, "wb") as file:
+            file.write(content[:2] + b"\xff\xe1" + (len(segment) + 2).to_bytes(2, "big") + segment + rest)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,203 @@
+"""The search language, and the arrays it looks into."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from manyview import Collection
+from manyview.errors import ParameterError
+from manyview.workflow._sorted_numbers import among, distinct, joined, without
+from manyview.workflow.index import Index, Parts
+from manyview.workflow.search import Query, Term, find_rows, matching, parse_query
+
+
+@pytest.fixture
+def made(tmp_path):
+    """Six items: five with tags or words, one bare; two clusters; names and texts in several scripts."""
+    lines = [
+        "id,caption,words",
+        "beach_017.jpg,Sun on the water,beach;sea",
+        "IMG 2.png,the Café by the sea,Café;people",
+        "日本海.txt,冬の日本海,冬",
+        '-dash,"say ""hi""","5"" disc"',
+        "plain,,",
+        "straße,über alles,sea;people",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Collection.create(tmp_path / "t.manyview", tmp_path / "t.csv", id="id", text="caption", tags="words") as found:
+        found.save_run("rmkmc", np.array([0, 0, 1, 1, -1, 0]), confidence=[0.1, 0.2, 0.3, 0.4, float("nan"), 0.9])
+        yield found
+
+
+def find(made, text):
+    index = Index(made)
+    mask = matching(index, parse_query(text), index.run())
+    keys = index.keys(index.ids[mask].tolist())
+    return sorted(key.decode() for key in keys.values())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ["-dash", "IMG 2.png", "beach_017.jpg", "plain", "straße", "日本海.txt"]),
+        ("tag:sea", ["beach_017.jpg", "straße"]),
+        ("tag:SEA -tag:people", ["beach_017.jpg"]),
+        ("tag:cafe\u0301", ["IMG 2.png"]),  # the accent as a letter of its own
+        ("tag:nothing", []),
+        ("-tag:nothing untagged", ["plain"]),
+        ("tagged -cluster:1", ["-dash", "日本海.txt"]),
+        ("cluster:2", ["-dash", "日本海.txt"]),
+        ("cluster:99999999999999999999", []),
+        ("unplaced", ["plain"]),
+        ("confidence<0.3", ["IMG 2.png", "beach_017.jpg"]),
+        ("confidence>=0.4 -tag:sea", ["-dash"]),
+        ("-confidence<0.3 cluster:1", ["straße"]),
+        ("sun", ["beach_017.jpg"]),
+        ("wat", ["beach_017.jpg"]),  # from the beginning of a word
+        ("ater", []),
+        ("sea", ["IMG 2.png", "beach_017.jpg", "straße"]),  # text of one, tags of two
+        ('"by the sea"', ["IMG 2.png"]),
+        ('"the by sea"', []),
+        ("cafe", ["IMG 2.png"]),  # accents do not matter in words
+        ("017", ["beach_017.jpg"]),
+        ("name:beach", ["beach_017.jpg"]),
+        ("name:sun", []),
+        ("本海", ["日本海.txt"]),  # inside a word, where there are no spaces
+        ("name:日本", ["日本海.txt"]),
+        ('"say ""hi"""', ["-dash"]),
+        ('tag:"5"" disc"', ["-dash"]),
+        ("kind:row", ["plain"]),  # those with a text are documents
+        ("kind:picture", []),
+        ("id:2,5,99", ["IMG 2.png", "plain"]),
+        ("-id:1,2,3,4 tagged", ["straße"]),
+        ("people sea", ["IMG 2.png", "straße"]),
+        ("foo:bar", []),
+        ("***", []),
+        ('" OR 1=1 --', []),
+        ("name:* OR tag:sea", []),
+    ],
+)
+def test_what_a_search_finds(made, text, expected):
+    assert find(made, text) == expected
+
+
+def test_clusters_by_name(made):
+    from manyview.workflow.edits import rename
+
+    rename(made, 2, "cold days")
+    assert find(made, 'cluster:"COLD days"') == ["-dash", "日本海.txt"]
+
+
+def test_sentences_about_what_is_wrong():
+    for wrong in ("confidence<", "confidence<x", "confidence<1.2.3", "confidence>--1"):
+        if wrong != "confidence<":
+            with pytest.raises(ParameterError, match="compared with a number"):
+                parse_query(wrong)
+    for wrong in ("id:x", "id:1,,2", "id:-1"):
+        with pytest.raises(ParameterError, match="numbers of items"):
+            parse_query(wrong)
+    with pytest.raises(ParameterError, match="at most 50 parts"):
+        parse_query("a " * 51)
+
+
+words = st.text(st.characters(exclude_characters='"', exclude_categories=("Z", "C")), min_size=1, max_size=8)
+terms = st.one_of(
+    st.builds(Term, st.sampled_from(["tag", "cluster", "kind", "name", "proposed"]), words, st.booleans()),
+    st.builds(Term, st.sampled_from(["untagged", "tagged", "unplaced"]), st.just(""), st.booleans()),
+    st.builds(Term, st.just("words"), st.lists(words, min_size=1, max_size=3).map('" '.join), st.booleans()),
+    st.builds(Term, st.just("confidence"), st.sampled_from(["0.4", "1", ".5"]), st.booleans(), st.sampled_from("<>")),
+)
+
+
+@given(st.lists(terms, max_size=6))
+def test_a_search_survives_being_written_down(parts):
+    query = Query(tuple(parts))
+    assert parse_query(str(query)) == query
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_search_or_a_sentence(text):
+    try:
+        query = parse_query(text)
+    except ParameterError:
+        return
+    assert parse_query(str(query)) == query
+
+
+def test_orders(made):
+    index = Index(made)
+    run, everything = index.run(), np.ones(6, dtype=bool)
+    assert find_rows(index, everything).tolist() == list(range(6))
+    names = [index.keys([int(index.ids[row])])[int(index.ids[row])].decode() for row in index.by_name]
+    assert names == ["-dash", "beach_017.jpg", "IMG 2.png", "plain", "straße", "日本海.txt"]
+    assert find_rows(index, everything, run, "confidence").tolist() == [0, 1, 2, 3, 5, 4]
+    typical = find_rows(index, everything, run, "typical").tolist()
+    assert sorted(typical) == list(range(6)) and typical[-1] == 4
+    with pytest.raises(ParameterError, match="sorted by"):
+        find_rows(index, everything, run, "colour")
+
+
+# --- the arrays ---
+
+
+def test_parts_are_read_again_only_where_they_changed(made):
+    parts = Parts()
+    before = Index(made, parts)
+    said, places, ids = before.known, before.assignment(before.run()), before.ids
+    made.decide([(1, "sea")], False)
+    after = Index(made, parts)
+    assert after.version != before.version
+    assert after.ids is ids and after.assignment(after.run()) is places  # nothing of theirs has changed
+    assert after.known is not said and after.known[0].size == said[0].size - 1
+    assert find(made, "tag:sea") == ["straße"]
+    assert dict(after.tag_counts())["sea"] == 1 and after.n_tags.tolist() == [1, 2, 1, 1, 0, 2]
+    assert after.answers([(1, "SEA"), (2, "sea")]) == {(1, "SEA"): False}
+
+
+def test_items_that_go_leave_every_array(made):
+    made.items.gone([2])
+    index = Index(made)
+    assert index.ids.tolist() == [1, 3, 4, 5, 6] and index.n_tags.size == 5
+    assert find(made, "tag:people") == ["straße"] and index.assignment(index.run()).tolist() == [1, 2, 2, -1, 1]
+
+
+def test_the_words_of_an_item_follow_its_text(made):
+    made.items.put_texts({5: "a new walk"})
+    assert find(made, "walk") == ["plain"]
+    made.items.put_texts({5: "gone"})
+    assert find(made, "walk") == [] and find(made, "gone") == ["plain"]
+
+
+def test_an_older_collection_gets_its_word_index(tmp_path, monkeypatch):
+    from manyview.collection import layout
+
+    with monkeypatch.context() as older:
+        older.setattr(layout, "MIGRATIONS", layout.MIGRATIONS[:1])
+        older.setattr(layout, "FORMAT", 1)
+        import sqlite3
+
+        folder = tmp_path / "old.manyview"
+        folder.mkdir()
+        with sqlite3.connect(folder / layout.CATALOG) as catalog:
+            catalog.executescript(layout.MIGRATIONS[0])
+            catalog.execute(f"PRAGMA application_id = {layout.APPLICATION}")
+            catalog.execute("PRAGMA user_version = 1")
+            catalog.execute("INSERT INTO sources VALUES (1, 'table', x'61', x'61', '{}', 1)")
+            row = (1, 1, b"a b", "row", "sea")
+            catalog.execute("INSERT INTO items (id, source_id, key, kind, text) VALUES (?, ?, ?, ?, ?)", row)
+        catalog.close()
+    with Collection.open(folder, write=True) as found:
+        assert find(found, "sea") == ["a b"] and find(found, "name:b") == ["a b"]
+
+
+numbers = st.lists(st.integers(-50, 50)).map(lambda found: np.array(found, dtype=np.int64))
+
+
+@given(numbers, numbers)
+def test_sorted_numbers_are_sets(first, second):
+    a, b = distinct(first), distinct(second)
+    assert a.tolist() == sorted(set(first.tolist()))
+    assert without(a, b).tolist() == sorted(set(first.tolist()) - set(second.tolist()))
+    assert joined(a, b).tolist() == sorted({*first.tolist(), *second.tolist()})
+    assert among(first, b).tolist() == [number in set(second.tolist()) for number in first.tolist()]
