@@ -8,7 +8,7 @@ UV := $(shell command -v uv 2>/dev/null)
 # uv leaves byte code to the first import, which may not be allowed to keep it: every command would compile anew.
 INSTALL = $(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q --compile-bytecode,$(BIN)/python -m pip install -q --disable-pip-version-check)
 
-.PHONY: help demo test test-slow torture check lint bench quality lock clean
+.PHONY: help demo test test-slow torture check frontend lint bench quality lock clean
 
 help:
 	@echo "make demo       1,849 tagged pictures, from files to named clusters and a report"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-slow  the tests that take longer"
 	@echo "make torture    every test at the counts of a release (hours)"
 	@echo "make check      formatting, lint, types and tests"
+	@echo "make frontend   build the gallery's pages anew (needs Node 20 or newer)"
 	@echo "make bench      timings next to the peers (BENCH=\"rmkmc --large\" chooses)"
 	@echo "make quality    quality on real collections next to honest baselines (BENCH=rmkmc chooses)"
 	@echo "make lock       renew the lock files"
@@ -54,6 +55,11 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 check: lint test
+
+# Node is needed for this alone; the built pages are committed. The description of the routes comes from the server.
+frontend: $(VENV)/.dev
+	$(BIN)/python -m manyview.web.openapi frontend/openapi.json
+	cd frontend && npm ci --no-progress && npm run --silent types && npm run --silent check && npm run --silent build
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks $(BENCH)

@@ -26,11 +26,11 @@ KEPT = 0.65
 """Share of the tags that the collection knows; the rest can be proposed."""
 
 
-def make_demo(folder: Path, *, fitted: bool = True) -> Path:
+def make_demo(folder: Path, *, n_items: int = N_ITEMS, fitted: bool = True) -> Path:
     """Fitted twice, with proposals and a map; the layout is a plane, which takes no time."""
     rows = unpack_emoji(folder / "emoji")
     draw = random.Random(1)  # noqa: S311  not a secret
-    chosen = sorted(draw.sample(range(len(rows)), N_ITEMS))
+    chosen = sorted(draw.sample(range(len(rows)), n_items))
     table = folder / "items.csv"
     with table.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -115,7 +115,7 @@ def test_before_the_first_run_the_page_offers_one_with_its_estimate(browser, dem
     fresh = tmp_path / "fresh"
     fresh.mkdir()
     shutil.copytree(demo.parent / "emoji", fresh / "emoji")
-    server = Server(make_demo(fresh, fitted=False))
+    server = Server(make_demo(fresh, n_items=40, fitted=False))
     try:
         watch.base = server.base
         context = browser.new_context()

@@ -126,7 +126,14 @@ def test_fit_suggest_and_add_through_the_gallery(client):
     fit = {"method": "rmkmc", "k": 2, "views": ["looks"]}
     for kind, settings in (("fit", fit), ("suggest", {"top": 2}), ("add", {})):
         client.post("/api/jobs", json={"kind": kind, "settings": settings}, headers=OURS)
+        n_reads = 0
+        while client.gallery.jobs.all()[-1].state in ("waiting", "running"):  # looking goes on meanwhile
+            for page in ("state", "clusters", "items?q=tag:red", "facets", "items/3", "proposals", "history", "runs"):
+                answer = client.get(f"/api/{page}")
+                assert answer.status_code == 200, answer.text
+                n_reads += 1
+            time.sleep(0.1)
         job = wait_for(client.gallery.jobs, seconds=240)
-        assert job.state == "done", job
+        assert job.state == "done" and n_reads > 20, job
     with Collection.open(client.gallery.path) as collection:
         assert collection.runs.get().method == "rmkmc" and collection.runs.get().id > 3

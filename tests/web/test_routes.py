@@ -38,7 +38,9 @@ def test_the_description_in_the_repository_is_current():
 def test_state(seen):
     state = get(seen, "/api/state")
     assert state["collection"] == {"name": "small", "n_items": N + 1, "n_tagged": 6, "n_tags": 2, "views": ["looks"]}
-    assert state["run"]["id"] == 2 and state["n_open"] == 6 and state["can_write"] is True
+    assert state["run"]["id"] == 2 and state["n_open"] == 6
+    assert state["can_write"] is False  # nobody said who asks, so that nothing could be changed
+    assert seen.get("/api/state", headers={"Sec-Fetch-Site": "same-origin"}).json()["can_write"] is True
     assert state["last"]["kind"] == "decide"
 
 

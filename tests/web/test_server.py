@@ -17,6 +17,7 @@ from manyview.web import server
 from manyview.web.security import HEADERS
 from manyview.web.server import Serving
 
+from .test_security import BAD_HOSTS, PORT
 from .test_traversal import addresses
 
 SLOW_CLIENTS = int(os.environ.get("MANYVIEW_SLOW_CLIENTS", "20"))
@@ -98,14 +99,19 @@ def test_it_listens_on_this_machine_only(live):
         assert f":{wanted} 0000" not in file.read()
 
 
-def test_hosts_through_the_socket(live):
-    for host in ("evil.example", f"evil.example:{live.port}", "127.0.0.1", f"127.0.0.1:{live.port + 1}"):
-        answer = raw(live, f"GET /api/state HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
-        assert status(answer) == 421
+@pytest.mark.parametrize("upgrade", [False, True], ids=["HTTP", "WebSocket"])
+def test_hosts_through_the_socket(live, upgrade):
+    """Every wrong name, as plain HTTP and as an upgrade to a WebSocket, of which there are none."""
+    asked = "Upgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n" if upgrade else ""
+    for host in [*(name.replace(PORT, str(live.port)) for name in BAD_HOSTS), f"127.0.0.1:{live.port + 1}"]:
+        cookie = f"Cookie: {live.access.cookie_name}={live.access.cookie}\r\n"
+        connection = f"Connection: {'Upgrade, ' if upgrade else ''}close\r\n"
+        words = f"GET /api/state HTTP/1.1\r\nHost: {host}\r\n{cookie}{asked}{connection}\r\n".encode("latin-1")
+        answer = raw(live, words)
+        blank = not host.strip() or host != host.strip()  # blanks around a value are no part of it
+        assert status(answer) == 421 or (blank and status(answer) in (200, 400)), (host, answer[:80])
         check_raw_headers(answer)
-        upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13"
-        answer = raw(live, f"GET /api/state HTTP/1.1\r\nHost: {host}\r\n{upgrade}\r\n\r\n".encode(), wait=0.5)
-        assert status(answer) == 421
+        assert not answer.startswith(b"HTTP/1.1 101")
 
 
 def test_not_http_at_all(live):

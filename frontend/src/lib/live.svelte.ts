@@ -52,20 +52,15 @@ class Live {
     if (!site) this.#timer = setTimeout(() => document.hidden || void this.poll(), this.offline ? EVERY * 2 : EVERY);
   }
 
-  /** Count decisions before the server has answered. */
-  async deciding<T extends { n_open: number }>(n: number, call: () => Promise<T>): Promise<T> {
+  /** Count decisions at once; what comes back is called with the server's count, or with null where it refused. */
+  counting(n: number): (nOpen: number | null) => void {
     this.#deciding += 1;
     this.nOpen -= n;
-    try {
-      const answer = await call();
+    return (nOpen) => {
       this.#deciding -= 1;
-      if (this.#deciding === 0) this.nOpen = answer.n_open;
-      return answer;
-    } catch (problem) {
-      this.#deciding -= 1;
-      this.nOpen += n;
-      throw problem;
-    }
+      if (nOpen === null) this.nOpen += n;
+      else if (this.#deciding === 0) this.nOpen = nOpen;
+    };
   }
 }
 

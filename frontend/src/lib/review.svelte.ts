@@ -97,16 +97,19 @@ export class ReviewQueue {
     const pairs = proposals.map(({ item, tag }) => ({ item, tag }));
     this.#drop(proposals);
     this.total = Math.max(0, this.total - proposals.length);
+    const settle = live.counting(pairs.length);
     // one after the other, so that the history reads as it was done
     const sent = this.#sending.then(async () => {
       try {
-        const answer = await live.deciding(pairs.length, () => api.decide(pairs, yes));
+        const answer = await api.decide(pairs, yes);
+        settle(answer.n_open);
         if (answer.already.length) toasts.say(answer.already.length === 1 ? `${answer.already[0]!.tag}: already answered in another place.` : `${answer.already.length} were already answered in another place.`);
         if (answer.done.length) toasts.say(answer.summary, { entry: answer.entry, slot: "review" });
         for (const one of proposals) this.#settled.add(keyOf(one));
         void live.poll();
         return answer.entry;
       } catch (problem) {
+        settle(null);
         this.#putBack(proposals);
         this.#steps = this.#steps.filter((step) => step.proposals !== proposals);
         toasts.fail(problem);

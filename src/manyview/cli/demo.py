@@ -1,16 +1,15 @@
-"""``manyview demo``: from files to named clusters and a report, on the pictures that ship."""
+"""``manyview demo``: from files to named clusters, tags and the gallery, on the pictures that ship."""
 
 from __future__ import annotations
 
-import os
 import sys
-import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from .evaluate import print_tag_figures
+from .serve import run_gallery
 from .show import print_clusters
 from .suggest import print_proposals
 from .talk import print_json, progress, safe, say, spoken
@@ -25,7 +24,7 @@ def demo(
     folder: Annotated[Path, typer.Argument(help="Where pictures, collection and report go.")] = Path("manyview-demo"),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """The whole thing on 1,849 tagged pictures: read, look, group, name, propose tags, measure, report."""
+    """The whole thing on 1,849 tagged pictures: groups, names, missing tags, figures, report; then the gallery."""
     from ..datasets import unpack_emoji
     from ..report.run import publish_run
     from ..workflow.evaluate import evaluate
@@ -73,8 +72,11 @@ def demo(
     say(f"Look closer: manyview show {safe(path)} --cluster {clusters[0].id}")
     say(f"All proposals: manyview suggest {safe(path)}; say yes with manyview accept, no with manyview reject")
     say("Your own pictures: manyview init FOLDER")
-    if sys.stdout.isatty() and not os.environ.get("MANYVIEW_NO_BROWSER"):
-        webbrowser.open(page.resolve().as_uri())
+    if sys.stdout.isatty():
+        say("\nAnd the gallery, to look, correct and accept:\n")
+        run_gallery(path)
+    else:
+        say(f"The gallery: manyview serve {safe(path)}")
 
 
 def _tell(text: str, is_quiet: bool) -> None:

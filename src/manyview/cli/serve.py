@@ -24,13 +24,21 @@ def serve(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
     """Open the gallery in the browser, on this machine only. Ctrl-C ends it."""
+    run_gallery(collection, port=port, host=host, no_browser=no_browser)
+
+
+def run_gallery(
+    collection: Path, *, port: int | None = None, host: str = "127.0.0.1", no_browser: bool = False
+) -> None:
+    """Serve until Ctrl-C."""
     from ..web.server import Serving
 
     serving = Serving(collection, host=host, port=port)
     if not serving.is_local:
         typer.echo(
-            f"warning: everybody who can reach {safe(host)} and learns the address below can see and change this "
-            "collection, and the connection is not encrypted.",
+            f"warning: everybody who can reach {safe(host)} and learns the address below can see this collection, and "
+            "the connection is not encrypted. From another machine it can be looked at only; `ssh -L` is the better "
+            "way.",
             err=True,
         )
 

@@ -11,6 +11,8 @@ __all__ = ["SHOWN", "Evidence", "main_evidence", "sentence"]
 SHOWN = 3
 """Pieces of evidence, and similar items of each, that are shown."""
 _NEGATIVE_SHARE = 0.25
+_SMALLEST_SHARE = 0.005
+"""What would be shown as 0 % is not told."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ def main_evidence(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 def sentence(tag: str, evidence: Sequence[Evidence], item_names: Any) -> str:
     """The reason in words."""
-    parts = [_words(one, item_names) for one in evidence if one.amount > 0 and one.kind != "frequency"]
+    told = [one for one in evidence if one.amount > 0 and one.kind != "frequency" and one.share >= _SMALLEST_SHARE]
+    parts = [_words(one, item_names) for one in told]
     if not parts:
         return f"{tag}: frequent in this collection."
     against = [_words(one, item_names) for one in evidence if one.amount < 0 and one.kind != "frequency"]

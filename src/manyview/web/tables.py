@@ -8,6 +8,7 @@ import json
 from typing import Any, Literal, NamedTuple
 
 from ..errors import ParameterError
+from ..workflow.cells import as_cell
 from ..workflow.index import Index
 from ..workflow.search import find_rows, matching
 from .api.clusters import clusters_page
@@ -29,8 +30,6 @@ __all__ = [
     "runs_table",
     "tags_table",
 ]
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Table(NamedTuple):
@@ -54,8 +53,7 @@ def _cell(value: Any) -> Any:
         return ""
     text = "; ".join(value) if isinstance(value, list) else value
     if isinstance(text, str):
-        text = text.replace("\0", "\ufffd")
-        return f"'{text}" if text.startswith(_FORMULA) else text
+        return as_cell(text.replace("\0", "\ufffd"))
     return text
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from ..collection import durable
 from ..collection.collection import Collection
 from ..errors import ParameterError, StoreError
+from .cells import as_cell
 
 __all__ = ["export_tags"]
 
@@ -71,10 +72,5 @@ def _csv(rows: list[Row]) -> str:
     table = csv.writer(written)
     table.writerow(("id", "path", "accepted", "tags"))
     for number, path, *parts in rows:
-        table.writerow((number, _cell(path), *(_cell(separator.join(part)) for part in parts)))
+        table.writerow((number, as_cell(path), *(as_cell(separator.join(part)) for part in parts)))
     return written.getvalue()
-
-
-def _cell(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

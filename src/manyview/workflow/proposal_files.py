@@ -14,11 +14,9 @@ from ..collection.collection import Collection
 from ..collection.items import as_text
 from ..collection.proposals import Proposal
 from ..errors import ParameterError
+from .cells import as_cell, from_cell
 
 __all__ = ["ShownProposal", "item_number", "read_pairs", "shown", "write_proposals"]
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would take for the beginning of a formula."""
 
 
 class ShownProposal(NamedTuple):
@@ -58,16 +56,11 @@ def write_proposals(path: Path, rows: Sequence[ShownProposal]) -> None:
         writer = csv.writer(table)
         writer.writerow(ShownProposal._fields)
         for row in rows:
-            writer.writerow((row.id, _cell(row.item), _cell(row.tag), f"{row.score:.4f}", _cell(row.reason)))
+            writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), f"{row.score:.4f}", as_cell(row.reason)))
         text = table.getvalue()
     else:
         raise ParameterError(f"proposals are written to .csv or .json; got {path.name!r}.")
     durable.replace_file(path, path.with_name(f".{path.name}.tmp"), text.encode("utf-8", "surrogateescape"))
-
-
-def _cell(text: str) -> str:
-    """A cell that a spreadsheet takes for text."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def read_pairs(collection: Collection, path: Path) -> list[tuple[int, str]]:
@@ -92,9 +85,9 @@ def read_pairs(collection: Collection, path: Path) -> list[tuple[int, str]]:
         tag, item = str(row.get("tag") or ""), row.get("id")
         if not tag or not (item or row.get("item")):
             raise ParameterError(f"{path}, row {number}: expected the columns id (or item) and tag, got {sorted(row)}.")
-        tag = tag[1:] if tag.startswith("'") and tag[1:].startswith(_FORMULA) else tag
+        tag = from_cell(tag)
         try:
-            pairs.append((int(item) if item else item_number(collection, str(row["item"])), tag))
+            pairs.append((int(item) if item else item_number(collection, from_cell(str(row["item"]))), tag))
         except ValueError:
             raise ParameterError(f"{path}, row {number}: {item!r} is not the number of an item.") from None
     if not pairs:

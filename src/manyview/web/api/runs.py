@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 
 from ...collection.collection import Collection
 from ...workflow.fit import METHODS
@@ -22,9 +22,10 @@ _MOVERS = 500
 
 
 @router.get("/state")
-async def show_state(here: Here) -> models.State:
+async def show_state(here: Here, request: Request) -> models.State:
     """What the collection holds, what is going on, and a version that moves when anything changes."""
-    return await here.read(state, here)
+    # A browser that does not say who asks (over plain HTTP to another machine) could not change anything.
+    return await here.read(state, here, "sec-fetch-site" in request.headers)
 
 
 @router.get("/runs")
@@ -98,7 +99,7 @@ async def cancel_job(here: Here, job: Number, asked: models.Nothing) -> models.J
     return here.jobs.cancel(job)
 
 
-def state(index: Index, here: Gallery | None = None) -> models.State:
+def state(index: Index, here: Gallery | None = None, can_ask: bool = False) -> models.State:
     """The answer to ``/api/state``."""
     collection, last = index.collection, index.collection.history.last()
     return models.State(
@@ -114,7 +115,7 @@ def state(index: Index, here: Gallery | None = None) -> models.State:
         n_problems=index.n_problems,
         version=index.version,
         jobs=[] if here is None else here.jobs.all(),
-        can_write=here is not None and here.can_write,
+        can_write=can_ask and here is not None and here.can_write,
         last=None if last is None else entry_facts(last),
     )
 
