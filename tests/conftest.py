@@ -19,8 +19,10 @@ FLAGS = (
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """Headless Chromium. Where there is none the test is skipped, unless MANYVIEW_BROWSER=required."""
+def launch():
+    """Starts headless Chromium, with more flags if wanted. Where there is none the test is skipped, unless
+    MANYVIEW_BROWSER=required. One for all tests of a process: playwright cannot be started twice in one.
+    """
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     try:
         from playwright.sync_api import sync_playwright
@@ -32,6 +34,12 @@ def browser():
             pytest.fail(missing)
         pytest.skip(missing)
     with sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=chromium, args=FLAGS.split())
-        yield opened
-        opened.close()
+        yield lambda *flags: started.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *flags])
+
+
+@pytest.fixture(scope="session")
+def browser(launch):
+    """Headless Chromium."""
+    opened = launch()
+    yield opened
+    opened.close()

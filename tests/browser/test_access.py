@@ -1,5 +1,6 @@
 """axe-core finds nothing serious on any page, in light and in dark, nor in the dialogs."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,28 @@ from .steps import go, names
 
 pytestmark = pytest.mark.slow
 
-AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text(encoding="utf-8")
+AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
     .filter(one => ['serious', 'critical'].includes(one.impact))
     .map(one => `${one.id}: ${one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`)"""
 
 
+@pytest.fixture(autouse=True)
+def axe():
+    """axe-core comes with what the pages are built with."""
+    if not AXE.exists():
+        missing = "this test needs axe-core: make frontend"
+        if os.environ.get("MANYVIEW_BROWSER") == "required":
+            pytest.fail(missing)
+        pytest.skip(missing)
+
+
 def check(page, where):
-    page.evaluate(AXE)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     return [f"{where}: {one}" for one in page.evaluate(RUN)]
 
 
-@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 1440), ("dark", 390)])
+@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)])
 def test_every_page(new_page, scheme, width):
     page = new_page(color_scheme=scheme, width=width)
     cluster = page.get_by_role("link", name="All of").first.get_attribute("href").removeprefix("#/")

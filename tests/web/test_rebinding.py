@@ -1,7 +1,5 @@
 """A page of another name that points to this machine, in a real browser."""
 
-import os
-import shutil
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,26 +7,13 @@ import pytest
 
 from .test_server import serving
 
-FLAGS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-sync"
-
 
 @pytest.fixture
-def rebound():
+def rebound(launch):
     """A browser that takes every name for this machine, as after a rebinding of DNS."""
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        chromium = None
-    if chromium is None:
-        if os.environ.get("MANYVIEW_BROWSER") == "required":
-            pytest.fail("this test needs a browser")
-        pytest.skip("this test needs a browser")
-    with sync_playwright() as started:
-        rules = "--host-resolver-rules=MAP evil.example 127.0.0.1"
-        browser = started.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), rules])
-        yield browser
-        browser.close()
+    browser = launch("--host-resolver-rules=MAP evil.example 127.0.0.1")
+    yield browser
+    browser.close()
 
 
 class _Evil(BaseHTTPRequestHandler):

@@ -24,6 +24,7 @@ export class ReviewQueue {
   loaded = $state(false);
   #gone = new Set<string>(); // answered or skipped here
   #settled = new Set<string>(); // answered, and the server has it
+  #returning = new Set<string>(); // being taken back; the server may not know yet
   #skipped = 0;
   #steps: Step[] = $state.raw([]);
   #query: Query;
@@ -64,10 +65,11 @@ export class ReviewQueue {
     const known = new Set(fresh.map(keyOf));
     const current = this.waiting[0];
     // the one being looked at stays in front as long as it is open
-    const stays = current && known.has(keyOf(current)) ? current : null;
-    const rest = open.filter((one) => !stays || keyOf(one) !== keyOf(stays));
+    const front = this.waiting.filter((one) => this.#returning.has(keyOf(one)) || (one === current && known.has(keyOf(one))));
+    const first = new Set(front.map(keyOf));
+    const rest = open.filter((one) => !first.has(keyOf(one)));
     const beyond = all ? [] : this.waiting.filter((one) => !known.has(keyOf(one)) && one !== current).slice(fresh.length);
-    this.waiting = [...(stays ? [open.find((one) => keyOf(one) === keyOf(stays)) ?? stays] : []), ...rest, ...beyond];
+    this.waiting = [...front, ...rest, ...beyond.filter((one) => !first.has(keyOf(one)))];
   }
 
   #drop(proposals: Proposal[]): void {
@@ -143,15 +145,17 @@ export class ReviewQueue {
     if (!step) return;
     this.#steps = this.#steps.slice(0, -1);
     this.#putBack(step.proposals);
+    for (const one of step.proposals) this.#returning.add(keyOf(one));
     try {
       const entry = await step.sent;
-      if (entry === null) return;
-      const answer = await api.undo(entry);
-      toasts.say(answer.summary, { slot: "review" });
+      if (entry !== null) toasts.say((await api.undo(entry)).summary, { slot: "review" });
     } catch (problem) {
       this.#drop(step.proposals);
       toasts.fail(problem);
     }
+    for (const one of step.proposals) this.#returning.delete(keyOf(one));
+    this.#round += 1; // what was asked before that is out of date
     void live.poll();
+    void this.refresh();
   }
 }

@@ -4,6 +4,8 @@ class Viewport {
   scroll = $state(window.scrollY);
   height = $state(window.innerHeight);
   width = $state(document.documentElement.clientWidth || window.innerWidth);
+  /** Moves when the page has become longer or shorter: time to measure where things are. */
+  layout = $state(0);
   #waiting = false;
 
   constructor() {
@@ -19,6 +21,7 @@ class Viewport {
     };
     addEventListener("scroll", later, { passive: true });
     addEventListener("resize", later, { passive: true });
+    new ResizeObserver(() => (this.layout += 1)).observe(document.body);
   }
 
   /** Rows [first, last) of a list that starts `top` px down the document. */
