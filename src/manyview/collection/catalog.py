@@ -73,12 +73,13 @@ class Catalog:
         run("PRAGMA fullfsync = ON")
         run("PRAGMA checkpoint_fullfsync = ON")
         version = self._number("user_version")
-        for number in range(version, layout.FORMAT):
-            with self.transaction():  # a migration is there whole, with its number, or not at all
-                for statement in _statements(layout.MIGRATIONS[number]):
-                    run(statement)
+        if version < layout.FORMAT:
+            with self.transaction():  # the newest format is there whole, with its number, or not at all
+                for number in range(version, layout.FORMAT):
+                    for statement in _statements(layout.MIGRATIONS[number]):
+                        run(statement)
                 run(f"PRAGMA application_id = {layout.APPLICATION}")
-                run(f"PRAGMA user_version = {number + 1}")
+                run(f"PRAGMA user_version = {layout.FORMAT}")
 
     def _refuse_others(self) -> None:
         """Stop before anything is touched where the file is not ours, or from a newer version."""
