@@ -157,3 +157,12 @@ def test_decisions_need_items_and_words(collection):
     with pytest.raises(errors.ParameterError, match="no item 99"):
         collection.decide([(99, "dog")], True)
     assert len(collection.history) == 0
+
+
+def test_a_refusal_names_the_undoing_that_stands_in_the_way(collection, monkeypatch):
+    """Twice the same answer in one second: taking back the first changes what the second left."""
+    monkeypatch.setattr("manyview.collection.decisions.now", lambda: "2026-01-01T00:00:00+00:00")
+    first, second = (collection.decide([(1, "red")], True, who="me") for _ in range(2))
+    collection.history.undo(first.id)
+    with pytest.raises(errors.StoreError, match="undid 1: .* changed the same thing since"):
+        collection.history.undo(second.id)

@@ -241,7 +241,7 @@ class History:
     def _refusal(self, entry: Entry, table: str, key: str) -> str:
         later = self._catalog.row(
             "SELECT history.id, summary FROM changes JOIN history ON history.id = history_id WHERE of_table = ? AND "
-            "row_key = ? AND history_id > ? AND undone_by IS NULL AND undoes IS NULL ORDER BY history.id DESC LIMIT 1",
+            "row_key = ? AND history_id > ? AND undone_by IS NULL ORDER BY history.id DESC LIMIT 1",
             (table, key, entry.id),
         )
         why = (
