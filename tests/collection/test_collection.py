@@ -127,6 +127,17 @@ def test_a_migration_that_fails_changes_nothing(made, monkeypatch):
         assert collection._catalog.value("SELECT count(*) FROM sqlite_master WHERE name = 'later'") == 0
 
 
+def test_one_that_was_never_made_is_begun_again(tmp_path):
+    (tmp_path / "new.manyview").mkdir()
+    with sqlite3.connect(tmp_path / "new.manyview" / "catalog.sqlite") as file:
+        file.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(errors.StoreError, match="was begun and never made. Run the same `manyview init` again"):
+        Collection.open(tmp_path / "new.manyview")
+    np.save(tmp_path / "given.npy", np.ones((3, 2)))
+    Collection.create(tmp_path / "new.manyview", tmp_path / "given.npy").close()
+    assert check.problems(tmp_path / "new.manyview") == []
+
+
 def test_what_is_not_a_collection_is_refused_and_left_alone(tmp_path):
     source = picture_folder(tmp_path / "pictures", 2)
     foreign = tmp_path / "foreign"

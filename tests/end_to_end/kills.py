@@ -24,6 +24,7 @@ from manyview import Collection
 from manyview.cli import features, fit, init
 from manyview.cli.main import app
 from manyview.collection import check
+from manyview.errors import StoreError
 from manyview.ingest import folder as folder_reading
 from manyview.workflow import compute
 from manyview.workflow import fit as fit_workflow
@@ -84,7 +85,13 @@ def held(path: Path) -> dict[str, int]:
     """How much of everything is there."""
     if not (path / "catalog.sqlite").exists() or not (path / "catalog.sqlite").stat().st_size:
         return {}
-    with Collection.open(path) as collection:
+    try:
+        opened = Collection.open(path)
+    except StoreError as error:
+        if "was begun and never made" not in str(error):  # killed before the first table was there
+            raise
+        return {}
+    with opened as collection:
         rows = {name: int(collection.segments.matrix(name)[1].sum()) for name in collection.view_names}
         looked = len(collection.items.fingerprints()) + sum(p.stage == "decode" for p in collection.items.problems())
         known = int(collection._catalog.value("SELECT count(*) FROM items"))

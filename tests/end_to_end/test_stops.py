@@ -48,7 +48,7 @@ def test_a_few_stops(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("MANYVIEW_KILLS" not in os.environ, reason="say how many stops with MANYVIEW_KILLS")
 @pytest.mark.parametrize("way", ["kill", "interrupt"])
 def test_many_stops(tmp_path, way):
-    assert run_stops(tmp_path, way, int(os.environ["MANYVIEW_KILLS"]))["slowest"] < 5
+    n_stops = int(os.environ.get("MANYVIEW_KILLS", "20" if way == "kill" else "5"))
+    assert run_stops(tmp_path, way, n_stops)["slowest"] < 15

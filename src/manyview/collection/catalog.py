@@ -87,6 +87,10 @@ class Catalog:
         empty = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         if application == 0 and version == 0 and empty and self.write:
             return
+        if application == 0 and version == 0 and empty:
+            raise StoreError(
+                f"{self.root} was begun and never made. Run the same `manyview init` again; nothing is lost."
+            )
         if application != layout.APPLICATION:
             raise StoreError(f"{self.path} is not the catalogue of a manyview collection. Nothing was changed.")
         _check_version(self.root, application, version)
