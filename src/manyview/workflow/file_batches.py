@@ -224,8 +224,10 @@ def restore_batch(files: Files, batch: Batch) -> list[Problem]:
     """
     left = files.writes.files(batch, "written")[::-1]
     failed: list[Problem] = []
-    for start in range(0, len(left), GROUP):
-        failed += _restore_group(files, batch, left[start : start + GROUP])
+    # Files that go make room for those that come back: on a full disk this order works, the other does not.
+    for part in ([one for one in left if one.before is None], [one for one in left if one.before is not None]):
+        for start in range(0, len(part), GROUP):
+            failed += _restore_group(files, batch, part[start : start + GROUP])
     return failed
 
 
