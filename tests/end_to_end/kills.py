@@ -44,9 +44,12 @@ def arguments(name: str, path: Path, source: Path) -> list[str]:
 def start(name: str, path: Path, source: Path) -> tuple[int, int]:
     """A child that runs one command, and the pipe on which it says how many files are done for good."""
     reading, writing = os.pipe()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C is for the command, not for what leads to it
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         os.close(writing)
+        os.read(reading, 1)  # the command begins
         return child, reading
     code = 1
     try:
@@ -66,9 +69,17 @@ def start(name: str, path: Path, source: Path) -> tuple[int, int]:
             part.progress = progress
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
-        app(arguments(name, path, source))
+        command = arguments(name, path, source)
+        os.write(writing, b"\n")
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            app(command)
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     except SystemExit as ended:
         code = ended.code or 0
+    except KeyboardInterrupt:  # just before or after the command: Python's own way out
+        code = 130
     finally:
         os._exit(code)
 
@@ -140,8 +151,9 @@ class Stops:
         self.stopped = 0
         self.length = {}
         for name in COMMANDS:
+            child = start(name, folder / "whole.manyview", source)
             started = time.monotonic()
-            status, _ = finish(*start(name, folder / "whole.manyview", source))
+            status, _ = finish(*child)
             self.length[name] = time.monotonic() - started
             assert os.WEXITSTATUS(status) in (0, 3), f"{name}: {status}"
         self.expected = check.digest(folder / "whole.manyview")
