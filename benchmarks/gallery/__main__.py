@@ -1,4 +1,4 @@
-"""``python -m benchmarks.gallery [FOLDER] [--items N]``: times of the gallery's answers, by wall and by processor."""
+"""``python -m benchmarks.gallery [FOLDER] [--items N]``: the gallery's times, in a browser and at the server."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from manyview.web.server import Serving
 
 from .. import table
+from . import browser
 from .made import make_collection
 
 
@@ -31,7 +32,7 @@ class Browser:
     def ask(self, address: str, body: Any = None) -> tuple[bytes, float, float]:
         """The answer, and how long it took: on the clock, and of the processor."""
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(self._base + address, data=data, headers=self._headers)  # noqa: S310
+        request = urllib.request.Request(self._base + address, data=data, headers=self._headers)  # noqa: S310  our own server
         wall, cpu = time.perf_counter(), time.process_time()
         with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310  our own server
             content = answer.read()
@@ -55,7 +56,10 @@ def main() -> None:
     ready.wait()
     about = table.machine()
     try:
-        rows = _measure(Browser(serving))
+        rows = browser.measure(serving.address)
+        for row in rows:
+            print("  ".join(f"{value:.0f} {name}" if name != "what" else value for name, value in row.items()))
+        rows += _measure(Browser(serving))
     finally:
         serving.stop()
         thread.join()
@@ -63,12 +67,12 @@ def main() -> None:
     print(f"load {about['load_average_at_start']} at start; kept in benchmarks/results/{path.name}")
 
 
-def _measure(browser: Browser) -> list[dict[str, Any]]:
+def _measure(asking: Browser) -> list[dict[str, Any]]:
     print(f"{'what':44}{'ms':>8}{'cpu ms':>8}{'kB':>9}")
     rows: list[dict[str, Any]] = []
 
     def show(what: str, address: str, body: Any = None) -> bytes:
-        content, wall, cpu = browser.ask(address, body)
+        content, wall, cpu = asking.ask(address, body)
         print(f"{what:44}{wall * 1e3:8.0f}{cpu * 1e3:8.0f}{len(content) / 1e3:9.1f}")
         rows.append({"what": what, "ms": wall * 1e3, "cpu_ms": cpu * 1e3, "kB": len(content) / 1e3})
         return content
@@ -99,7 +103,7 @@ def _measure(browser: Browser) -> list[dict[str, Any]]:
     show("clusters after it", "/api/clusters")
     show("item, first", f"/api/items/{waiting[0]['item']}")
     for _ in range(60):
-        if not json.loads(browser.ask(f"/api/items/{waiting[0]['item']}")[0])["why_pending"]:
+        if not json.loads(asking.ask(f"/api/items/{waiting[0]['item']}")[0])["why_pending"]:
             break
         time.sleep(1)
     show("item, with reasons", f"/api/items/{waiting[1]['item']}")

@@ -1,5 +1,6 @@
 """Small sources for the tests of this room: a folder of tiny pictures, and features."""
 
+import hashlib
 import struct
 import zlib
 from pathlib import Path
@@ -41,3 +42,8 @@ def picture_folder(folder: Path, n_items: int) -> Path:
 def looks(ids: np.ndarray) -> np.ndarray:
     """Rows that can be told from the item's number alone."""
     return np.stack([ids, ids**2 % 7, np.ones(ids.size)], axis=1).astype(np.float32)
+
+
+def hashes(folder):
+    """What every file of a folder holds, and when it was changed."""
+    return {p.name: (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns) for p in folder.iterdir()}

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from manyview import Collection
 from manyview.errors import ParameterError
-from manyview.workflow._sorted_numbers import among, distinct, joined, without
 from manyview.workflow.index import Index, Parts
 from manyview.workflow.search import Query, Term, find_rows, matching, parse_query
 
@@ -189,15 +188,3 @@ def test_an_older_collection_gets_its_word_index(tmp_path, monkeypatch):
         catalog.close()
     with Collection.open(folder, write=True) as found:
         assert find(found, "sea") == ["a b"] and find(found, "name:b") == ["a b"]
-
-
-numbers = st.lists(st.integers(-50, 50)).map(lambda found: np.array(found, dtype=np.int64))
-
-
-@given(numbers, numbers)
-def test_sorted_numbers_are_sets(first, second):
-    a, b = distinct(first), distinct(second)
-    assert a.tolist() == sorted(set(first.tolist()))
-    assert without(a, b).tolist() == sorted(set(first.tolist()) - set(second.tolist()))
-    assert joined(a, b).tolist() == sorted({*first.tolist(), *second.tolist()})
-    assert among(first, b).tolist() == [number in set(second.tolist()) for number in first.tolist()]

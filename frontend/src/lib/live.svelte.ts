@@ -1,4 +1,4 @@
-/** What the server says about the collection right now. Pages ask again when `version` moves. */
+/** What the server says about the collection right now. Pages ask again when `changes` moves. */
 
 import { api } from "./api";
 import { Offline } from "./http";
@@ -11,13 +11,14 @@ class Live {
   state: CollectionState | null = $state.raw(null);
   offline = $state(false);
   error: string | null = $state(null);
+  /** How often the collection has changed, or come back, since the page was opened. */
+  changes = $state(0);
   /** Open proposals, moved at once by a decision and set right by its answer. */
   nOpen = $state(0);
   #deciding = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asking: Promise<void> | null = null;
 
-  readonly version = $derived(String(this.state?.version ?? ""));
   readonly canWrite = $derived(!site && this.state?.can_write === true);
   readonly jobs: Job[] = $derived(this.state?.jobs ?? []);
   readonly busy: Job | null = $derived(this.jobs.find((job) => job.state === "running" || job.state === "waiting") ?? null);
@@ -41,6 +42,7 @@ class Live {
     clearTimeout(this.#timer);
     try {
       const state = await api.state();
+      if (this.error !== null || (this.state && this.state.version !== state.version)) this.changes += 1;
       this.state = state;
       this.offline = false;
       this.error = null;

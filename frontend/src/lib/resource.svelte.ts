@@ -12,7 +12,7 @@ export class Resource<T> {
 export function resource<T>(load: (signal: AbortSignal) => Promise<T> | null): Resource<T> {
   const result = new Resource<T>();
   $effect(() => {
-    void live.version;
+    void live.changes;
     const stop = new AbortController();
     const answer = load(stop.signal);
     if (answer === null) {

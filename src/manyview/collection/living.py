@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .catalog import Catalog, as_json
+from .sorted_numbers import among, distinct, read_numbers
 
 __all__ = ["KeptProfile", "Links", "Living", "Standing"]
 
@@ -103,33 +104,46 @@ class Living:
     # --- where items are ---
 
     def standing(self, run_id: int) -> Standing:
-        """Where every item of a run is now."""
-        here = {row[0]: row[1] for row in self._catalog.rows("SELECT id, duplicate_of FROM items WHERE state = 'here'")}
-        placed = {i: c for i, c in self._catalog.rows("SELECT item_id, cluster_id FROM placements") if i in here}
-        held = {i: c for i, c in self._catalog.rows("SELECT item_id, cluster_id FROM pinned_items") if i in here}
-        rows = self._catalog.rows("SELECT item_id, label FROM labels WHERE run_id = ?", (run_id,))
-        label_of = {item: label for item, label in rows if item in here}
-        ids = np.array(sorted({*label_of, *placed, *held}), dtype=np.int64)
-        labels = np.array([label_of.get(item, -1) for item in ids.tolist()], dtype=np.int64)
+        """Where every item of a run is now; time and memory are linear in the items."""
+        here, repeats = self._pairs(
+            "SELECT id || ',' || ifnull(duplicate_of, -1) AS n FROM items WHERE state = 'here' ORDER BY id"
+        )
+        labelled, said = self._pairs("SELECT item_id || ',' || label AS n FROM labels WHERE run_id = ?", run_id)
+        placed, held, adjusted = self.placed(), self.held(), self._adjustments(run_id)
+        by_person = [_columns(held), _columns(placed)]
+        ids = distinct(np.concatenate([labelled, *(items for items, _ in by_person)]))
+        ids = ids[among(ids, here)]
+        labels = np.full(ids.size, -1, dtype=np.int64)
+        _put(labels, ids, labelled, said)
         identity = dict(self._catalog.rows("SELECT label, cluster_id FROM run_clusters WHERE run_id = ?", (run_id,)))
-        own = {item: identity.get(label, -1) for item, label in zip(ids.tolist(), labels.tolist(), strict=True)}
-        adjusted = self._adjustments(run_id)
-        made = {*identity.values(), *placed.values(), *held.values()}
-        own.update((i, c) for i, (c, apart) in adjusted.items() if apart is None and i in own and c in made)
-        own.update(held)
-        own.update(placed)
+        own = _renamed(labels, identity, -1)
+        made = {*identity.values(), *(c for items, where in by_person for c in where[among(items, ids)].tolist())}
+        taken_over = {i: c for i, (c, apart) in adjusted.items() if apart is None and c in made}
+        for words in (_columns(taken_over), *by_person):
+            _put(own, ids, *words)
         merged = self.merged()
-        wanted = {item: merged.get(cluster, cluster) for item, cluster in own.items()}
+        wanted = _renamed(own, merged)
+        clusters = wanted.copy()
         links = self.links()
-        copies = {i: first for i, first in here.items() if first in own and i in own and i not in placed}
-        copies = {i: first for i, first in copies.items() if i not in links.groups.get(links.leader(i), ())}
-        wanted.update((item, wanted[first]) for item, first in copies.items())
-        clusters = dict(wanted)
-        away = {i: (merged.get(c, c), apart) for i, (c, apart) in adjusted.items() if apart is not None}
-        _keep_links(links, wanted, clusters, placed, held, away)
-        for now in (wanted, clusters):
-            now.update((item, now[first]) for item, first in copies.items())
-        return Standing(run_id, ids, labels, *(_column(part, ids) for part in (own, clusters, wanted)))
+        linked = np.array(sorted(item for group in links.groups.values() for item in group), dtype=np.int64)
+        if linked.size:
+            linked = linked[among(linked, ids)]
+            wish = dict(zip(linked.tolist(), wanted[np.searchsorted(ids, linked)].tolist(), strict=True))
+            away = {i: (merged.get(c, c), apart) for i, (c, apart) in adjusted.items() if apart is not None}
+            place = dict(wish)
+            _keep_links(links, wish, place, placed, held, away)
+            _put(wanted, ids, *_columns(wish))
+            _put(clusters, ids, *_columns(place))
+        copy = among(here, ids) & among(repeats, ids) & ~among(here, linked)
+        copies, firsts = here[copy], np.searchsorted(ids, repeats[copy])
+        free = ~among(copies, np.array(sorted(placed), dtype=np.int64))
+        for column in (wanted, clusters):
+            _put(column, ids, copies[free], column[firsts[free]])
+        return Standing(run_id, ids, labels, own, clusters, wanted)
+
+    def _pairs(self, sql: str, *values: Any) -> tuple[Ids, Ids]:
+        first, second = read_numbers(self._catalog, sql, values).reshape(-1, 2).T
+        return first, second
 
     def links(self) -> Links:
         """The pairs a person wants together or apart."""
@@ -278,5 +292,18 @@ def _claim(
     return 2, Counter(found).most_common(1)[0][0] if found else -1
 
 
-def _column(values: Mapping[int, int], ids: Ids) -> Ids:
-    return np.fromiter((values[item] for item in ids.tolist()), dtype=np.int64, count=ids.size)
+def _put(column: Ids, ids: Ids, items: Ids, values: Ids) -> None:
+    """Write what is said of some items into a column of the sorted ``ids``; others are left out."""
+    there = among(items, ids)
+    column[np.searchsorted(ids, items[there])] = values[there]
+
+
+def _columns(words: Mapping[int, int]) -> tuple[Ids, Ids]:
+    return np.fromiter(words, np.int64, len(words)), np.fromiter(words.values(), np.int64, len(words))
+
+
+def _renamed(column: Ids, names: Mapping[int, int], otherwise: int | None = None) -> Ids:
+    """Numbers by their other names; one without is ``otherwise``, or stays."""
+    found, inverse = np.unique(column, return_inverse=True)
+    kept = found.tolist()
+    return np.array([names.get(n, n if otherwise is None else otherwise) for n in kept], dtype=np.int64)[inverse]

@@ -104,7 +104,3 @@ class Gallery:
         together.wait(60)  # so that each thread takes one of these calls
         if collection := getattr(self._mine, "collection", None):
             collection.close()
-
-
-def _look(index: Index) -> tuple[Any, ...]:
-    return index.n_different_tags, index.n_open, index.kinds, index.confidence(index.run())

@@ -17,7 +17,7 @@ from ..collection.collection import Collection
 from ..collection.history import Change, Entry
 from ..collection.living import Links, Standing
 from ..errors import ParameterError, StoreError
-from .living import LiveCluster, current_clusters, refresh_profiles, settle
+from .living import LiveCluster, clusters_of, refresh_profiles, settle
 from .run_views import run_views
 
 __all__ = ["link", "merge", "move", "pin", "rename", "split", "undo_rows"]
@@ -252,7 +252,7 @@ class _Now:
         self.collection = collection
         self.run = collection.runs.get()
         self.standing: Standing = collection.living.standing(self.run.id)
-        self.clusters = {one.id: one for one in current_clusters(collection, self.run.id)}
+        self.clusters = {one.id: one for one in clusters_of(collection, self.run, self.standing)}
         self.link_rows = collection.living.link_rows()
         self.links = Links(self.link_rows)
 

@@ -25,10 +25,10 @@ from ..writeback.document import Refused, word_key
 from ..writeback.editor import Edit
 from ..writeback.exiftool import ENDINGS, find_exiftool, image_data, write_keywords
 from .compute import Progress
-from .file_batches import close_batch, fatal_or_reason, settle
+from .file_batches import fatal_or_reason
 from .item_files import Files, hash_of_file, refuse_protected
 from .sidecar_wishes import Wishes, item_folder
-from .write_back import Applied, FileChange, unwritten
+from .write_back import Applied, FileChange, end_writing, start_writing
 
 __all__ = ["embed_tags", "restore_embedded"]
 
@@ -43,16 +43,8 @@ def embed_tags(
     if not dry_run:
         find_exiftool()
     files = Files(collection)
-    batch = None
-    if not dry_run:
-        batch = settle(files)
-        if batch is not None and batch.target != "embedded":
-            close_batch(files, batch, who)
-            batch = None
-    wishes = Wishes(files, "embedded")
-    if not dry_run:
-        files.writes.set_items(wishes.items, "pending")
     done = Applied("embedded", dry_run)
+    wishes, batch = start_writing(files, done, who)
     failed: dict[int, str] = {}
     formats = {item.id: item.format or "" for item in collection.items}
     with DecodePool(1, max_side=_SIDE) as pool:
@@ -72,12 +64,7 @@ def embed_tags(
                 failed[item] = os_problem(error).sentence
             if progress is not None:
                 progress("writing files", n + 1, len(wishes.items))
-    done.failed = unwritten(collection, failed)
-    if not dry_run:
-        with collection.transaction():
-            wishes.finish(failed)
-            number = None if batch is None else close_batch(files, batch, who)
-        done.entry = None if number is None else collection.history.get(number)
+    end_writing(files, done, wishes, batch, failed, who)
     return done
 
 

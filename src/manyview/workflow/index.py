@@ -18,11 +18,12 @@ from ..collection.catalog import as_json
 from ..collection.collection import Collection
 from ..collection.items import as_text
 from ..collection.runs import Run
+from ..collection.sorted_numbers import among, distinct, joined, read_numbers, without
 from ..data.tags import match_key
 from ..errors import ParameterError
-from ._sorted_numbers import among, distinct, joined, read_numbers, without
 
 if TYPE_CHECKING:
+    from ..collection.living import Standing
     from .living import LiveCluster
 
 __all__ = ["Index", "Parts"]
@@ -255,11 +256,19 @@ class Index:
 
     def clusters(self, run: Run | None) -> list[LiveCluster]:
         """The clusters of a run as they are now, after a person's edits; largest first."""
-        from .living import current_clusters
+        from .living import clusters_of
 
         if run is None:
             return []
-        return self.part("clusters", "items runs edits", lambda: current_clusters(self.collection, run.id), run.id)
+        return self.part(
+            "clusters",
+            "items runs edits",
+            lambda: clusters_of(self.collection, run, self._standing(run)),
+            run.id,
+        )
+
+    def _standing(self, run: Run) -> Standing:
+        return self.part("standing", "items runs edits", lambda: self.collection.living.standing(run.id), run.id)
 
     def cluster_names(self, run: Run | None) -> dict[int, str]:
         """Names by identity."""
@@ -272,9 +281,8 @@ class Index:
         return self.part("assignment", "items runs edits", lambda: self._assign(run), run.id)
 
     def _assign(self, run: Run) -> Ints:
-        from .living import current_assignment
-
-        return self._spread(*current_assignment(self.collection, run.id))
+        standing = self._standing(run)
+        return self._spread(standing.ids, standing.clusters)
 
     def labelled(self, run: Run | None) -> Ints:
         """The cluster that a run itself gave each item, before a person's edits; -1 where it is in none."""

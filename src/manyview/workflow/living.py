@@ -20,6 +20,7 @@ from .run_views import by_number, describe_run, item_words, run_views
 __all__ = [
     "LiveCluster",
     "closeness_of_items",
+    "clusters_of",
     "current_assignment",
     "current_clusters",
     "labels_of_all",
@@ -59,8 +60,12 @@ def current_clusters(collection: Collection, run_id: int | None = None) -> list[
     Profiles that were kept are shown only for the very members they were made of; others are made anew.
     """
     run = collection.runs.get(run_id)
-    standing = collection.living.standing(run.id)
-    return _live(collection, run, standing, _profiles(collection, run, standing)[0])
+    return clusters_of(collection, run, collection.living.standing(run.id))
+
+
+def clusters_of(collection: Collection, run: Run, standing: Standing) -> list[LiveCluster]:
+    """``current_clusters`` of a run whose items' places are known already."""
+    return _live(collection, standing, _profiles(collection, run, standing)[0])
 
 
 def refresh_profiles(collection: Collection, run_id: int | None = None) -> None:
@@ -79,9 +84,7 @@ def labels_of_all(collection: Collection, standing: Standing) -> Ids:
     return labels
 
 
-def _live(
-    collection: Collection, run: Run, standing: Standing, profiles: Mapping[int, KeptProfile]
-) -> list[LiveCluster]:
+def _live(collection: Collection, standing: Standing, profiles: Mapping[int, KeptProfile]) -> list[LiveCluster]:
     said, merged = collection.living.said(), collection.living.merged()
     members = standing.members()
     found = []

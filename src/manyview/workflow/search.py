@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..collection.runs import Run
+from ..collection.sorted_numbers import among, distinct, read_numbers
 from ..data.tags import match_key
 from ..errors import ParameterError
-from ._sorted_numbers import among, distinct, read_numbers
 from .index import Index
 
 __all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]

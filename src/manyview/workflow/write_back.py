@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..collection.collection import Collection
 from ..collection.history import Entry
 from ..collection.items import Problem
+from ..collection.writes import Batch
 from ..errors import ParameterError, StoreError
 from ..writeback.document import Refused, path_key, word_key
 from ..writeback.editor import Edit, edit_document, new_document, read_words
@@ -19,7 +20,7 @@ from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, wri
 from .item_files import Files, read_sidecar_bytes, refuse_protected
 from .sidecar_wishes import SidecarTarget, Wishes, sidecar_targets
 
-__all__ = ["TARGETS", "Applied", "FileChange", "apply_tags", "unwritten"]
+__all__ = ["TARGETS", "Applied", "FileChange", "apply_tags", "end_writing", "start_writing"]
 
 TARGETS = ("xmp", "embedded", "csv", "json")
 
@@ -131,15 +132,7 @@ def _apply_xmp(
 ) -> Applied:
     files = Files(collection)
     done = Applied("xmp", dry_run)
-    batch = None
-    if not dry_run:
-        batch = settle(files)
-        if batch is not None and batch.target != "xmp":
-            close_batch(files, batch, who)
-            batch = None
-    wishes = Wishes(files, "xmp")
-    if not dry_run:
-        files.writes.set_items(wishes.items, "pending")
+    wishes, batch = start_writing(files, done, who)
     failed: dict[int, str] = {}
     targets = list(sidecar_targets(files, wishes, naming, failed))
     n_done = 0
@@ -153,21 +146,37 @@ def _apply_xmp(
         n_done += len(group)
         if progress is not None:
             progress("writing sidecars", n_done, len(targets))
-    done.failed = unwritten(collection, failed)
-    if not dry_run:
+    end_writing(files, done, wishes, batch, failed, who)
+    return done
+
+
+def start_writing(files: Files, done: Applied, who: str | None) -> tuple[Wishes, Batch | None]:
+    """What is to be written, and the batch that goes on where one was stopped."""
+    if done.dry_run:
+        return Wishes(files, done.to), None
+    batch = settle(files)
+    if batch is not None and batch.target != done.to:
+        close_batch(files, batch, who)
+        batch = None
+    wishes = Wishes(files, done.to)
+    files.writes.set_items(wishes.items, "pending")
+    return wishes, batch
+
+
+def end_writing(
+    files: Files, done: Applied, wishes: Wishes, batch: Batch | None, failed: Mapping[int, str], who: str | None
+) -> None:
+    """Say of which items the files could not be written, and close the batch."""
+    collection = files.collection
+    done.failed = [
+        Problem(collection.items.get(item).key, "not written", reason, stage="apply")
+        for item, reason in sorted(failed.items())
+    ]
+    if not done.dry_run:
         with collection.transaction():
             wishes.finish(failed)
             number = None if batch is None else close_batch(files, batch, who)
         done.entry = None if number is None else collection.history.get(number)
-    return done
-
-
-def unwritten(collection: Collection, failed: Mapping[int, str]) -> list[Problem]:
-    """Items whose files could not be written, with the reason."""
-    return [
-        Problem(collection.items.get(item).key, "not written", reason, stage="apply")
-        for item, reason in sorted(failed.items())
-    ]
 
 
 def _groups(targets: Sequence[SidecarTarget], failed: dict[int, str]) -> Iterator[list[Prepared]]:
