@@ -50,7 +50,7 @@ def test_clusters(seen):
     assert page["n_items"] == N + 1 and page["n_unplaced"] == 1
     assert sum(one["n_open"] for one in page["clusters"]) == 6
     first = page["clusters"][0]
-    assert len(first["thumbs"]) == first["size"]
+    assert len(first["typical"]) == first["size"]
     names = [one["name"] for one in get(seen, "/api/clusters?sort=name")["clusters"]]
     assert names == sorted(names)
     assert get(seen, "/api/clusters?pinned=true")["clusters"] == []

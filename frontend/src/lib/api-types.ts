@@ -772,8 +772,8 @@ export interface components {
             size: number;
             /** Tags */
             tags: components["schemas"]["TagShare"][];
-            /** Thumbs */
-            thumbs: number[];
+            /** Typical */
+            typical: components["schemas"]["Member"][];
         };
         /** ClusterRow */
         ClusterRow: {
@@ -791,8 +791,8 @@ export interface components {
             size: number;
             /** Tags */
             tags: components["schemas"]["TagShare"][];
-            /** Thumbs */
-            thumbs: number[];
+            /** Typical */
+            typical: components["schemas"]["Member"][];
         };
         /** ClustersPage */
         ClustersPage: {
@@ -1166,6 +1166,15 @@ export interface components {
              * @enum {string}
              */
             state: "ready" | "absent";
+        };
+        /** Member */
+        Member: {
+            /** Has Thumb */
+            has_thumb: boolean;
+            /** Id */
+            id: number;
+            /** Key */
+            key: string;
         };
         /** Merge */
         Merge: {

@@ -23,7 +23,8 @@ from .security import Access, Guard
 __all__ = ["STATIC", "build_app", "guarded"]
 
 STATIC = Path(__file__).parent / "static"
-_ROUTERS = (edits.router, clusters.router, items.router, proposals.router, runs.router, map.router, media.router)
+_ROUTERS = (media.router, items.router, clusters.router, proposals.router, edits.router, runs.router, map.router)
+"""What is asked for most comes first."""
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": models.Problem, "description": words}

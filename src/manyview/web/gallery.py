@@ -7,7 +7,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -65,13 +65,20 @@ class Gallery:
         return Index(collection, self.parts)
 
     async def warm(self) -> None:
-        """Read what the first screen needs, so that it does not wait."""
-        from .api.clusters import clusters_page
+        """Open the collection for every reader and read what first questions need, so that no question waits."""
+        for open_one in self._each_reader(self.index):
+            await asyncio.wrap_future(open_one)
+        await self.read(lambda index: (index.confidence(index.run()), index.kinds))
 
-        await self.read(clusters_page)
-        await self.read(
-            lambda index: (index.n_different_tags, index.n_open, index.confidence(index.run()), index.kinds)
-        )
+    def _each_reader(self, call: Callable[[], Any]) -> list[Future[Any]]:
+        """Run something once in every reader's thread."""
+        together = threading.Barrier(_READERS)
+
+        def mine() -> None:
+            together.wait(60)  # so that each thread takes one of these calls
+            call()
+
+        return [self._readers.submit(mine) for _ in range(_READERS)]
 
     async def write(self, change: Callable[..., Answer], *args: Any, **options: Any) -> Answer:
         """``change(collection, ...)`` with the collection open for writing; changes come one after another."""
@@ -94,13 +101,10 @@ class Gallery:
         """Close every reader's collection in its own thread, and let go of the threads."""
         self.jobs.close()
         self.previews.close()
-        together = threading.Barrier(_READERS)
-        for _ in range(_READERS):
-            self._readers.submit(self._close_mine, together)
+        self._each_reader(self._close_mine)
         for pool in (self._writer, self._readers):
             pool.shutdown(wait=True)
 
-    def _close_mine(self, together: threading.Barrier) -> None:
-        together.wait(60)  # so that each thread takes one of these calls
+    def _close_mine(self) -> None:
         if collection := getattr(self._mine, "collection", None):
             collection.close()

@@ -153,13 +153,19 @@ class TagShare(Said):
     lift: float | None
 
 
+class Member(Said):
+    id: int
+    key: str
+    has_thumb: bool
+
+
 class ClusterRow(Said):
     id: int
     name: str
     size: int
     cohesion: float | None
     tags: list[TagShare]
-    thumbs: list[int]
+    typical: list[Member]
     n_open: int
     is_pinned: bool
 

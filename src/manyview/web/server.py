@@ -109,9 +109,10 @@ class Serving:
         self.address = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/?token={self.access.token}"
         self.gallery = Gallery(path)
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # strangers' nonsense is no news
+        self._app = guarded(self.gallery, self.access)
         self._server = uvicorn.Server(
             uvicorn.Config(
-                guarded(self.gallery, self.access),
+                self._app,
                 http=_Protocol,
                 ws="none",
                 lifespan="off",
@@ -137,9 +138,32 @@ class Serving:
         while not self._server.started and not serving.done():
             await asyncio.sleep(0.01)
         if ready is not None and not serving.done():
-            await self.gallery.warm()
+            await self._warm()
             ready()
         await serving
+
+    async def _warm(self) -> None:
+        """Answer what the first screen asks for once, to nobody, so that no page waits for what is done only once."""
+        await self.gallery.warm()
+        secret = f"{self.access.cookie_name}={self.access.cookie}".encode()
+        host = next(iter(self.access.hosts)).encode()
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def nobody(_: Any) -> None:
+            return None
+
+        for path in ("/", "/api/state", "/api/clusters", "/thumbs/1"):
+            scope: dict[str, Any] = {
+                "type": "http",
+                "http_version": "1.1",
+                "method": "GET",
+                "scheme": "http",
+                "path": path,
+            }
+            scope |= {"raw_path": path.encode(), "query_string": b"", "headers": [(b"host", host), (b"cookie", secret)]}
+            await self._app(scope, receive, nobody)
 
     def stop(self) -> None:
         """End ``run`` from another thread."""

@@ -6,18 +6,21 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from fastapi import APIRouter, Query
+from numpy.typing import NDArray
 
 from ...collection.runs import Run
+from ...collection.sorted_numbers import among, distinct
 from ...data.tags import match_key
 from ...workflow.index import Index
+from ...workflow.living import LiveCluster
 from .. import models
 from ..refusals import Absent
-from .common import Here, Number, RunNumber, Text, Word, command, run_facts
+from .common import Here, Number, RunNumber, Text, Word, command, run_facts, shown
 
 router = APIRouter(prefix="/api/clusters", tags=["clusters"])
 
 Sort = Literal["size", "name", "cohesion", "proposals"]
-_THUMBS = 24
+_TYPICAL = 12
 
 
 @router.get("")
@@ -75,32 +78,50 @@ def _wanted(row: models.ClusterRow, text: str, tag: str | None, pinned: bool | N
 
 
 def _rows(index: Index, run: Run | None) -> list[models.ClusterRow]:
-    n_open = _open_by_cluster(index, run)
-    return [_row(index, run, one, n_open.get(one.id, 0)) for one in index.clusters(run)]
+    if run is None:
+        return []
+    return index.part("cluster_rows", "items tags decisions runs edits", lambda: _made_rows(index, run), run.id)
 
 
-def _row(index: Index, run: Run | None, one: Any, n_open: int) -> models.ClusterRow:
+def _made_rows(index: Index, run: Run) -> list[models.ClusterRow]:
+    n_open, typical = _open_by_cluster(index, run), _typical(index, run, index.clusters(run))
+    return [_row(one, typical[one.id], n_open.get(one.id, 0)) for one in index.clusters(run)]
+
+
+def _row(one: LiveCluster, typical: list[models.Member], n_open: int) -> models.ClusterRow:
     return models.ClusterRow(
         id=one.id,
         name=one.name or f"cluster {one.id}",
         size=one.size,
         cohesion=one.profile.get("cohesion"),
         tags=[share(found) for found in one.profile.get("over", [])],
-        thumbs=_thumbs(index, run, one),
+        typical=typical,
         n_open=n_open,
         is_pinned=one.is_pinned,
     )
 
 
-def _thumbs(index: Index, run: Run | None, one: Any) -> list[int]:
-    """Typical members first, then others in their order; those with a picture before those without."""
+def _typical(index: Index, run: Run | None, clusters: list[LiveCluster]) -> dict[int, list[models.Member]]:
+    """Some members of each cluster."""
+    chosen = {one.id: _first_members(index, run, one) for one in clusters}
+    keys = index.keys([int(number) for rows in chosen.values() for number in index.ids[rows]])
+    return {
+        cluster: [
+            models.Member(id=number, key=shown(keys[number]), has_thumb=has_thumb)
+            for number, has_thumb in zip(index.ids[rows].tolist(), index.has_thumb[rows].tolist(), strict=True)
+        ]
+        for cluster, rows in chosen.items()
+    }
+
+
+def _first_members(index: Index, run: Run | None, one: LiveCluster) -> NDArray[np.int64]:
+    """Rows of typical members first, then of others in their order; those with a picture before those without."""
     members = index.members(run).get(one.id, np.zeros(0, dtype=np.int64))
     typical = index.rows_of(np.array(one.profile.get("exemplars", []), dtype=np.int64))
-    typical = typical[np.isin(typical, members)]
-    first = members[: _THUMBS + typical.size]
-    rows = np.concatenate([typical, first[~np.isin(first, typical)]])
-    rows = np.concatenate([rows[index.has_thumb[rows]], rows[~index.has_thumb[rows]]])[:_THUMBS]
-    return [int(number) for number in index.ids[rows]]
+    typical = typical[index.assignment(run)[typical] == one.id]
+    first = members[: _TYPICAL + typical.size]
+    rows = np.concatenate([typical, first[~among(first, distinct(typical))]])
+    return np.concatenate([rows[index.has_thumb[rows]], rows[~index.has_thumb[rows]]])[:_TYPICAL]
 
 
 def _open_by_cluster(index: Index, run: Run | None) -> dict[int, int]:
@@ -134,7 +155,7 @@ def cluster_page(index: Index, cluster: int, run_id: int | None = None) -> model
     one = clusters[place]
     facts = run_facts(run)
     assert facts is not None  # noqa: S101  the run is there
-    row = _row(index, run, one, _open_by_cluster(index, run).get(one.id, 0))
+    row = _row(one, _typical(index, run, [one])[one.id], _open_by_cluster(index, run).get(one.id, 0))
     return models.ClusterPage(
         **row.model_dump(),
         run=facts,
@@ -144,7 +165,7 @@ def cluster_page(index: Index, cluster: int, run_id: int | None = None) -> model
     )
 
 
-def _profile(index: Index, run: Run, one: Any) -> models.Profile:
+def _profile(index: Index, run: Run, one: LiveCluster) -> models.Profile:
     found, names = one.profile, index.cluster_names(run)
     places = index.assignment(run)
 

@@ -21,7 +21,7 @@ _LONG = ("tag_names", "state")
 """Figures of a run that are for the program only."""
 
 
-def _gallery(request: Request) -> Gallery:
+async def _gallery(request: Request) -> Gallery:  # plain functions are sent to a thread of their own
     found: Gallery = request.app.state.gallery
     return found
 
