@@ -14,7 +14,9 @@ from manyview.workflow import add as adding
 from manyview.workflow import edits
 from manyview.workflow.add import add_items
 from manyview.workflow.fit import fit_collection
+from manyview.workflow.index import Index
 from manyview.workflow.living import current_assignment, current_clusters
+from manyview.workflow.profiles import cluster_profiles
 
 from .living_samples import make, write
 
@@ -52,6 +54,18 @@ def test_new_items_join_open_or_stay_outside(tmp_path, method):
         assert again.changes.n_moved == 2 and {m.item for m in again.changes.movers} == {259, 260}
         assert add_items(collection).n_new == 0
     assert problems(collection.path) == []
+
+
+def test_new_places_are_as_sure_as_a_profile_of_everybody_says(tmp_path):
+    with make(tmp_path, 60) as collection:
+        run = fit_collection(collection, "rmkmc", 4).run
+        add_items(collection, write(tmp_path / "new.npz", [0] * 5 + [1] * 4 + [5], seed=1))
+        index = Index(collection)
+        sure, places = index.confidence(run), index.assignment(run)
+        weights = run.figures["view_weights"]
+        expected = cluster_profiles(collection.views(run.views), places, view_weights=weights).confidence
+        assert sure[240:249] == pytest.approx(expected[240:249], abs=1e-5) and (sure[240:249] > 0.5).all()
+        assert places[249] == -1 and np.isnan(sure[249])
 
 
 def test_ghf_art_learns_what_comes_and_may_open(tmp_path):

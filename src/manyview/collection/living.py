@@ -210,6 +210,13 @@ class Living:
                 ((run_id, item, label) for item, label in labels.items()),
             )
 
+    def set_confidence(self, run_id: int, confidence: Mapping[int, float | None]) -> None:
+        """How sure the places of some items of a run are; None where nothing is known."""
+        self._catalog.run_many(
+            "UPDATE labels SET confidence = ? WHERE run_id = ? AND item_id = ?",
+            ((value, run_id, item) for item, value in confidence.items()),
+        )
+
     def drop_labels(self, run_id: int, items: Iterable[int]) -> None:
         """Forget what a run says of items that are no longer what they were."""
         rows = [(run_id, int(item)) for item in items]

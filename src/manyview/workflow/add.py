@@ -21,7 +21,8 @@ from ..features.base import extractor, extractor_names
 from ..ingest import Source
 from .changes import ChangeReport
 from .compute import Computed, Progress, came_with_source, compute_views, default_views
-from .living import refresh_profiles, settle
+from .likeness import confidence_of
+from .living import closeness_of_items, refresh_profiles, settle
 from .run_views import TAGS, run_views
 from .updates import record_update, tell_changes
 
@@ -315,6 +316,7 @@ def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Pl
     if placed.model is not None:
         collection.runs.replace_model(run.id, placed.model)
     settle(collection, run.id)
+    living.set_confidence(run.id, _confidence(collection, run, sorted(placed.labels)))
     refresh_profiles(collection, run.id)
     were = set(before[0].tolist())
     changes = tell_changes(collection, run, before, placed.waiting & were)
@@ -325,6 +327,20 @@ def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Pl
         )
     living.end_update()
     return added
+
+
+def _confidence(collection: Collection, run: Run, items: list[int]) -> dict[int, float | None]:
+    """How sure the places of new items are, by the clusters as they are now; None where nothing is known."""
+    standing = collection.living.standing(run.id)
+    values, numbers = closeness_of_items(collection, run, standing, items)
+    own = np.array(standing.of(items))[:, None] == np.array(numbers, dtype=np.int64)
+    values = np.nan_to_num(values, nan=-np.inf)
+    with np.errstate(invalid="ignore"):  # where nothing is known
+        margin = np.max(values, axis=1, where=own, initial=-np.inf) - np.max(
+            values, axis=1, where=~own, initial=-np.inf
+        )
+    sure = confidence_of(np.where(np.isfinite(margin), margin, np.nan))
+    return {item: None if np.isnan(value) else float(value) for item, value in zip(items, sure, strict=True)}
 
 
 def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], opened: set[int]) -> Added:

@@ -14,7 +14,7 @@ from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
 from ._grouping import Grouping, check_grouping
-from .likeness import Likeness, measure_likeness, over_views
+from .likeness import Likeness, confidence_of, measure_likeness, over_views
 from .names import ClusterName, name_clusters
 from .tag_shares import TagCounts, TagShare, count_tags
 
@@ -146,11 +146,8 @@ class ClusterProfiles:
 
     @property
     def confidence(self) -> NDArray[np.float64] | None:
-        """How sure each item's place is: 0.5 where another cluster is as close as its own, more where it is farther.
-
-        ``0.5 + margin``, cut to [0, 1]; NaN where nothing is known, None where there are no views.
-        """
-        return None if self.likeness is None else np.clip(0.5 + self.likeness.margin.round(6), 0.0, 1.0)
+        """How sure each item's place is, see ``confidence_of``; None where there are no views."""
+        return None if self.likeness is None else confidence_of(self.likeness.margin)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
