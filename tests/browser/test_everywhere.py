@@ -100,6 +100,18 @@ def test_a_server_that_goes_away_is_said_and_waited_for(page, served, watch):
     expect(rows(page).first).to_be_visible()
 
 
+def test_what_could_not_be_asked_is_asked_when_the_server_is_back(page, watch):
+    watch.allowed = ("ERR_INTERNET_DISCONNECTED",)
+    expect(rows(page).first).to_be_visible()
+    page.context.set_offline(True)
+    expect(page.get_by_role("alert").first).to_contain_text("does not answer")
+    go(page, "#/runs")
+    expect(page.get_by_role("row")).to_have_count(0)
+    page.context.set_offline(False)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_role("row").first).to_be_visible()  # nobody reloaded the page
+
+
 def test_no_more_than_300_thumbnails_are_in_the_page(new_page):
     page = new_page("#/search", width=2560, height=1440)
     expect(page.get_by_role("list", name="Results").get_by_role("link").first).to_be_visible()

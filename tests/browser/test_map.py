@@ -212,3 +212,6 @@ def test_a_new_run_has_no_map_until_one_is_asked_for(page):
     expect(job.get_by_role("progressbar")).to_be_visible()
     job.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Make the map")).to_be_enabled()
+    page.get_by_role("button", name="Make the map").click()
+    expect(canvas(page)).to_be_visible(timeout=180_000)  # laid out by UMAP, which compiles first
+    assert page.evaluate("fetch('./api/map').then((a) => a.json()).then((a) => [a.state, a.n])") == ["ready", 200]
