@@ -5,6 +5,7 @@ import pytest
 
 from manyview import Collection
 from manyview.errors import ParameterError
+from manyview.workflow import map_layout
 from manyview.workflow.index import Index
 from manyview.workflow.map_layout import lay_out, make_map, read_map
 from manyview.workflow.profiles import cluster_profiles
@@ -42,6 +43,19 @@ def test_odd_collections():
     for X in (np.zeros((1, 3)), np.zeros((5, 3)), np.arange(4.0)[:, None], np.ones((30, 2))):
         rows, places = lay_out(likeness_of({"looks": X}))
         assert np.isfinite(places).all() and places.shape == (rows.size, 2)
+
+
+def test_far_islands_are_drawn_nearer_in_the_order_they_are_in():
+    rng = np.random.default_rng(0)
+    islands = np.array([[50.0, 0.0], [0.0, -200.0]], dtype=np.float32)
+    places = np.concatenate([rng.normal(size=(100, 2)), islands]).astype(np.float32)
+    found = map_layout._scaled(places)
+    assert np.abs(found).max() == pytest.approx(1.0)
+    middle = found - found[:100].mean(axis=0)
+    far = np.hypot(*middle.T)
+    assert far[101] > far[100] > far[:100].max()
+    assert np.ptp(found[:100], axis=0).min() > 0.4  # of 2; as they were they would take 0.06
+    assert middle[100, 0] > 0 and abs(middle[100, 1]) < 0.2 * middle[100, 0]  # islands stay where they lie
 
 
 @pytest.mark.slow

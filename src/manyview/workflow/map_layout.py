@@ -227,8 +227,16 @@ def _between_nearest(points: Singles, fitted: Singles, places: Singles) -> Singl
 
 
 def _scaled(places: Singles) -> Singles:
-    """Places within -1 and 1, the same scale both ways."""
+    """Places within -1 and 1, the same scale both ways, with far islands drawn nearer.
+
+    How far apart a layout puts what is not connected means little, and would leave most of the map empty: distances
+    from the middle count as they are up to the typical one and by their logarithm beyond it.
+    """
     if not places.size:
         return places
+    places = places - np.median(places, axis=0)
+    far = np.hypot(*places.T)
+    typical = max(1e-9, float(np.median(far)))
+    places = places * (np.arcsinh(far / typical) / np.maximum(far / typical, 1e-9))[:, None]
     low, high = places.min(axis=0), places.max(axis=0)
     return np.asarray((places - (low + high) / 2) / max(1e-9, float((high - low).max()) / 2), dtype=np.float32)
