@@ -191,7 +191,7 @@ def _plane(points: Singles, seed: int) -> Singles:
 
         found = UMAP(
             n_neighbors=min(15, points.shape[0] - 1),
-            min_dist=0.1,
+            min_dist=0.5,  # room between points: pictures can be told apart, and the map is filled
             init=10.0 * flat / max(1e-9, float(np.abs(flat).max())) + _jitter(flat.shape, seed),
             random_state=seed,
             n_jobs=1,
