@@ -61,6 +61,18 @@ def test_a_job_that_fails_says_why(scripted):
     assert job.state == "failed" and "code 5" in job.error
 
 
+def test_a_job_that_no_command_line_can_hold_keeps_nobody_waiting(tmp_path):
+    jobs = Jobs(tmp_path)
+    try:
+        for method in ("\0", "x" * 40):
+            jobs.start(models.NewJob(kind="fit", settings=models.JobSettings(method=method)))
+            job = wait_for(jobs)
+            assert job.state == "failed"
+            assert ("could not be started: embedded null byte" in job.error) == (method == "\0")
+    finally:
+        jobs.close()
+
+
 def test_ctrl_c_first_then_the_end(scripted, monkeypatch):
     jobs = scripted("print('x', file=sys.stderr, flush=True)\ntime.sleep(60)")
     while not jobs.all()[0].log:

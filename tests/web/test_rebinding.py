@@ -62,8 +62,13 @@ def test_a_rebound_name_and_other_pages_get_nothing(rebound, collection):
         threading.Thread(target=evil.serve_forever, daemon=True).start()
         try:
             context = rebound.new_context()
-            mine = context.new_page()
-            assert mine.goto(live.address).ok and "token" not in mine.url  # this browser is let in
+            mine, asked = context.new_page(), []
+            mine.on("request", lambda request: asked.append((request.url, request.headers.get("referer"))))
+            assert mine.goto(live.address, wait_until="networkidle").ok  # this browser is let in
+            assert "token" not in mine.url and live.access.token not in mine.content()
+            assert mine.evaluate("document.referrer + document.cookie") == ""
+            assert asked[0] == (live.address, None) and len(asked) > 3  # the secret went there once, and nowhere after
+            assert not [url for url, referer in asked[1:] if live.access.token in url or referer]
             other = context.new_page()
             for name in ("evil.example", "127.0.0.1"):  # another site, and the same site on another port
                 other.goto(f"http://{name}:{evil.server_port}/")

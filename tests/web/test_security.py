@@ -1,11 +1,14 @@
 """Who is let in, and what leaves: the rules of SECURITY.md on every route that the application has."""
 
+import asyncio
 import itertools
+import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fastapi.routing import APIRoute
 
-from manyview.web.app import build_app
+from manyview.web.app import STATIC, build_app
 from manyview.web.security import HEADERS
 
 from .made import HOST, ORIGIN, OURS
@@ -78,8 +81,47 @@ def test_nothing_without_the_secret(seen, method, address):
             answer = seen.request(method, address, headers={**OURS, **header}, json=BODIES.get(address))
             assert answer.status_code == 401 and "error" in answer.json()
             check_headers(answer)
+        for other in ("HEAD", "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
+            answer = seen.request(other, address, headers=OURS, json=BODIES.get(address))
+            assert answer.status_code == 401
+            check_headers(answer)
     finally:
         seen.cookies.update(kept)
+
+
+def test_no_file_of_the_pages_without_the_secret_and_none_with_it_inside(seen):
+    files = ["/", *(f"/{path.relative_to(STATIC).as_posix()}" for path in STATIC.rglob("*") if path.is_file())]
+    assert len(files) > 3
+    for address in [*files, *(address for method, address in ROUTES if method == "GET")]:
+        answer = call(seen.app_, "GET", address, [(b"host", HOST.encode())])
+        assert answer["status"] == 401 and not any(name == b"set-cookie" for name in answer["headers"])
+        shown = seen.get(address)
+        assert shown.status_code == 200 or address not in files
+        for secret in (seen.access.token, seen.access.cookie):
+            assert secret not in f"{shown.text}{shown.headers}"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        b"&" * 1000,
+        b"&".join(b"a%d=1" % n for n in range(1000)),
+        b"token",
+        b"token=",
+        b"token=%ff%fe%00",
+        b"token=\xff\xfe",
+        b"token[]=1",
+        b"=" * 1000,
+        b"%" * 1000,
+        b";" * 1000,
+        b"\xed\xa0\x80",
+    ],
+)
+def test_odd_questions_at_the_entrance(seen, query):
+    for address in ("/", "/api/state"):
+        answer = call(seen.app_, "GET", address, [(b"host", HOST.encode())], query)
+        assert answer["status"] == 401 and b"set-cookie" not in answer["headers"]
+        assert all(answer["headers"][name.lower().encode()] == value.encode() for name, value in HEADERS.items())
 
 
 def test_the_printed_address_is_swapped_for_a_cookie(seen):
@@ -161,9 +203,8 @@ def test_two_hosts_or_none_are_refused(seen):
     assert call(seen.app_, "GET", "/api/state", [loud, *secrets(seen)])["status"] == 200
 
 
-def test_there_are_no_web_sockets(seen):
-    import asyncio
-
+@pytest.mark.parametrize("host", [HOST, *BAD_HOSTS])
+def test_there_are_no_web_sockets(seen, host):
     sent = []
 
     async def receive():
@@ -172,8 +213,8 @@ def test_there_are_no_web_sockets(seen):
     async def send(message):
         sent.append(message)
 
-    headers = [(b"host", HOST.encode()), *secrets(seen)]
-    asyncio.run(seen.app_({"type": "websocket", "path": "/api/state", "headers": headers}, receive, send))
+    headers = [(b"host", host.encode("latin-1")), *secrets(seen)]
+    _run(seen.app_, {"type": "websocket", "path": "/api/state", "headers": headers}, receive, send)
     assert [message["type"] for message in sent] == ["websocket.close"]
 
 
@@ -183,8 +224,6 @@ def secrets(seen):
 
 def call(app, method, address, headers, query=b"", body=b""):
     """The application called with raw headers, as no honest client would send them."""
-    import asyncio
-
     found = {"status": 0, "headers": {}, "body": b""}
     messages = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -211,13 +250,20 @@ def call(app, method, address, headers, query=b"", body=b""):
         "client": ("127.0.0.1", 1),
         "root_path": "",
     }
-    asyncio.run(app(scope, receive, send))
+    _run(app, scope, receive, send)
     return found
+
+
+def _run(app, *given):
+    """In a thread of its own: a browser that was started for other tests keeps this one's loop."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(app(*given))).result()
 
 
 # --- who asks for a change ---
 
 JSON = {"Content-Type": "application/json"}
+OVERRIDES = ("X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override")
 FORGED = {
     "from another site": {**JSON, "Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"},
     "from another site, our Origin": {**JSON, "Origin": ORIGIN, "Sec-Fetch-Site": "cross-site"},
@@ -237,21 +283,31 @@ FORGED = {
     "parts": {"Content-Type": "multipart/form-data; boundary=x", **OURS},
     "no type": {"Content-Type": "", **OURS},
     "text that mentions JSON": {"Content-Type": "text/plain; application/json", **OURS},
-    "method override": {**JSON, **OURS, "X-HTTP-Method-Override": "GET"},
+    **{f"method override by {name}": {**JSON, **OURS, name: "GET"} for name in OVERRIDES},
 }
 
 
 @pytest.mark.parametrize("address", CHANGING)
 def test_forged_changes_are_refused(seen, address):
-    import json
-
     before = seen.get("/api/state").json()["version"]
     body = json.dumps(BODIES[address])
     for why, headers in FORGED.items():
         answer = seen.post(address, content=body, headers=headers)
         assert answer.status_code in (400, 403, 415), f"{why}: {answer.status_code}"
         check_headers(answer)
-    for method, headers in itertools.product(("GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"), ({}, OURS)):
+    for name in ("Origin", "Sec-Fetch-Site", "Content-Type"):  # said twice, once rightly
+        right = [(key.lower().encode(), value.encode()) for key, value in {**OURS, **JSON}.items()]
+        twice = [*right, (name.lower().encode(), {**OURS, **JSON}[name].encode())]
+        answer = call(
+            seen.app_, "POST", address, [(b"host", HOST.encode()), *secrets(seen), *twice], body=body.encode()
+        )
+        assert answer["status"] in (403, 415), name
+    for name, meant in itertools.product(OVERRIDES, ("POST", "PUT", "DELETE")):
+        answer = seen.get(address, headers={**OURS, **JSON, name: meant})
+        assert answer.status_code == 400, name
+        check_headers(answer)
+    others = ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+    for method, headers in itertools.product(others, ({}, OURS)):
         answer = seen.request(method, f"{address}?_method=POST", headers={**headers, **JSON}, content=body)
         is_a_page = method == "GET" and address == "/api/tags"  # which is also a list
         assert answer.status_code in ((200,) if is_a_page else (403, 404, 405, 422)), f"{method}: {answer.status_code}"

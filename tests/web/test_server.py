@@ -81,11 +81,16 @@ def check_raw_headers(answer):
         assert f"{name}: {value}".lower().encode() in head, (name, head[:300])
 
 
-def answers_at_once(live):
-    start = time.monotonic()
-    answer = raw(live, request(live))
-    assert status(answer) == 200
-    return time.monotonic() - start
+def check_at_once(live):
+    """An ordinary request is answered within a second; asked three times, as the machine may be busy with others."""
+    times = []
+    for _ in range(3):
+        start = time.monotonic()
+        assert status(raw(live, request(live))) == 200
+        times.append(time.monotonic() - start)
+        if times[-1] < 1:
+            return
+    raise AssertionError(f"an ordinary request took {times} seconds")
 
 
 def test_it_listens_on_this_machine_only(live):
@@ -103,13 +108,15 @@ def test_it_listens_on_this_machine_only(live):
 def test_hosts_through_the_socket(live, upgrade):
     """Every wrong name, as plain HTTP and as an upgrade to a WebSocket, of which there are none."""
     asked = "Upgrade: websocket\r\nSec-WebSocket-Key: eA==\r\nSec-WebSocket-Version: 13\r\n" if upgrade else ""
-    for host in [*(name.replace(PORT, str(live.port)) for name in BAD_HOSTS), f"127.0.0.1:{live.port + 1}"]:
+    hosts = [*(name.replace(PORT, str(live.port)) for name in BAD_HOSTS), f"127.0.0.1:{live.port + 1}"]
+    hosts = [name for name in hosts if name.strip() != f"127.0.0.1:{live.port}"]  # blanks around it are no part of it
+    assert len(hosts) >= 30
+    for host in hosts:
         cookie = f"Cookie: {live.access.cookie_name}={live.access.cookie}\r\n"
         connection = f"Connection: {'Upgrade, ' if upgrade else ''}close\r\n"
         words = f"GET /api/state HTTP/1.1\r\nHost: {host}\r\n{cookie}{asked}{connection}\r\n".encode("latin-1")
         answer = raw(live, words)
-        blank = not host.strip() or host != host.strip()  # blanks around a value are no part of it
-        assert status(answer) == 421 or (blank and status(answer) in (200, 400)), (host, answer[:80])
+        assert status(answer) == 421, (host, answer[:80])
         check_raw_headers(answer)
         assert not answer.startswith(b"HTTP/1.1 101")
 
@@ -121,16 +128,29 @@ def test_not_http_at_all(live):
         b"GET /\r\n\r\n",
         b"x" * 100_000,
         b"\r\n" * 1000,
+        b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost : x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: \xb2\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n",
+        b"G\xffT / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: odd\r\n\r\n",
     )
+    refused = 0
     for words in nonsense:
         answer = raw(live, words, wait=2)
-        if answer:
-            assert status(answer) == 400
+        if answer:  # where there is none, the rest of a request was waited for
+            assert status(answer) in (400, 421, 501), words[:60]
             check_raw_headers(answer)
+            refused += status(answer) == 400
+    assert refused >= 8
     for smuggled in ("Content-Length: 1\r\nContent-Length: 2", "Content-Length: 1\r\nTransfer-Encoding: chunked"):
         answer = raw(live, request(live, "POST", "/api/undo", [smuggled], b"0\r\n\r\n"))
         assert status(answer) in (400, 403)
-    assert answers_at_once(live) < 5
+        check_raw_headers(answer)
+    check_at_once(live)
 
 
 def test_large_headers_and_ranges(live):
@@ -139,12 +159,21 @@ def test_large_headers_and_ranges(live):
     assert status(answer) in (400, 431)
     check_raw_headers(answer)
     some = "bytes=" + ",".join(f"{n}-{n}" for n in range(1_500))
-    assert status(raw(live, request(live, path="/media/1/original", extra=[f"Range: {some}"]))) == 200
-    for extra in ([f"X-Long: {'x' * 2**20}"], [f"X-{n}: y" for n in range(20_000)]):
-        answer = raw(live, request(live, extra=extra))
+    answer = raw(live, request(live, path="/media/1/original", extra=[f"Range: {some}"]))
+    assert status(answer) == 200
+    check_raw_headers(answer)
+    long = [{"extra": [f"X-Long: {'x' * 2**20}"]}, {"extra": [f"X-{n}: y" for n in range(20_000)]}]
+    for odd in (*long, {"path": "/" + "a" * 2**20}, {"extra": [f"X-{n}: y" for n in range(150)]}):
+        answer = raw(live, request(live, **odd))
         assert status(answer) in (0, 400, 431)  # 0: closed while we were still talking
-    assert status(raw(live, request(live, path="/" + "a" * 2**20))) in (0, 400, 404)
-    assert answers_at_once(live) < 5
+        if answer:
+            check_raw_headers(answer)
+    assert status(answer) == 431
+    fields = "&".join(f"a{n}=1" for n in range(500))
+    answer = raw(live, f"GET /?{fields} HTTP/1.1\r\nHost: 127.0.0.1:{live.port}\r\nConnection: close\r\n\r\n".encode())
+    assert status(answer) == 401
+    check_raw_headers(answer)
+    check_at_once(live)
 
 
 def test_a_huge_body_is_not_read(live):
@@ -168,7 +197,7 @@ def test_a_huge_body_is_not_read(live):
         except OSError:
             pass
     assert sent < 200  # megabytes: what fits into the buffers between us
-    assert answers_at_once(live) < 5
+    check_at_once(live)
 
 
 def test_slow_clients_hold_nobody_up(live, monkeypatch):
@@ -177,9 +206,9 @@ def test_slow_clients_hold_nobody_up(live, monkeypatch):
     try:
         for n, connection in enumerate(slow):
             connection.sendall(b"" if n % 2 else b"GET / HTTP/1.1\r\nHost: ")
-        assert answers_at_once(live) < 5
         deadline = time.monotonic() + 20
         for connection in slow:  # each is closed by the server, not by us
+            check_at_once(live)
             connection.settimeout(max(0.1, deadline - time.monotonic()))
             try:
                 assert connection.recv(100) == b""
@@ -203,11 +232,12 @@ def test_a_slow_body_ends(live, monkeypatch):
 
 
 def test_no_address_leads_outside(live):
-    for address in addresses()[::4]:
+    for address in addresses():
         plain = address.encode("utf-8").decode("latin-1").replace(" ", "%20")
         answer = raw(live, request(live, path=plain))
         assert status(answer) in (400, 404, 422), address
         assert b"root:" not in answer and b"SQLite format" not in answer
+        check_raw_headers(answer)
 
 
 def test_many_clients_at_once_get_one_state_each(live):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -33,8 +34,13 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         (401, "The request carries no secret of this start."),
         (403, "Another page asked for this."),
         (404, "There is no such thing."),
+        (408, "A change took too long to arrive."),
         (409, "Somebody else is writing; the sentence says who."),
+        (413, "A change is too long."),
+        (415, "A change was not asked for in JSON."),
+        (421, "This server does not answer to that name."),
         (422, "A value is out of range or of the wrong kind."),
+        (431, "The headers are too long."),
         (503, "The collection cannot be used just now."),
     )
 }
@@ -96,9 +102,9 @@ def _type_of(path: Path) -> str:
     return _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
 
 
-def _problem(status: int, sentence: str, hint: str | None = None) -> JSONResponse:
+def _problem(status: int, sentence: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     clean = sentence.encode("utf-8", "replace").decode()
-    return JSONResponse({"error": clean, "hint": hint}, status_code=status)
+    return JSONResponse({"error": clean, "hint": None}, status_code=status, headers=headers)
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -112,7 +118,7 @@ def _add_errors(app: FastAPI) -> None:
         if isinstance(error, StoreError):
             return _problem(503, str(error))
         if isinstance(error, HTTPException):
-            return _problem(error.status_code, str(error.detail))
+            return _problem(error.status_code, str(error.detail), error.headers)
         if isinstance(error, RequestValidationError):
             return _problem(422, _wrong_value(error))
         if isinstance(error, ManyviewError):

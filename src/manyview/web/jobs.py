@@ -128,7 +128,7 @@ class Jobs:
                 encoding="utf-8",
                 errors="replace",
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a value that no command line can hold
             self._end(job, "failed", f"the job could not be started: {error}.")
             return
         job.process = process

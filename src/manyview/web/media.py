@@ -30,9 +30,19 @@ from .refusals import Absent
 if TYPE_CHECKING:
     from .gallery import Gallery
 
-__all__ = ["SIDE", "FileAnswer", "Original", "Previews", "name_of", "open_beneath", "open_original", "thumbnail"]
+__all__ = [
+    "SIDE",
+    "TYPES",
+    "FileAnswer",
+    "Original",
+    "Previews",
+    "name_of",
+    "open_beneath",
+    "open_original",
+    "thumbnail",
+]
 
-_TYPES = {
+TYPES = {
     "JPEG": "image/jpeg",
     "PNG": "image/png",
     "GIF": "image/gif",
@@ -66,7 +76,7 @@ class Original:
     def __init__(self, item: int, handle: int, size: int, name: str, kind: str, format: str | None) -> None:
         self.item, self.size, self.name, self.kind = item, size, name, kind
         self.file: BinaryIO = os.fdopen(handle, "rb")
-        self.media_type = _TYPES.get((format or "").upper(), "application/octet-stream")
+        self.media_type = TYPES.get((format or "").upper(), "application/octet-stream")
 
     def part(self, asked: str | None) -> tuple[int, int, int]:
         """First byte, end and status for a Range header. One range is understood; anything else gets the whole."""

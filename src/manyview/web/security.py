@@ -55,7 +55,10 @@ class Access:
 
     def has_token(self, query: bytes) -> bool:
         """Does the address carry the secret that was printed?"""
-        given = dict(parse_qsl(query.decode("latin-1"), max_num_fields=20)).get("token", "")
+        try:
+            given = dict(parse_qsl(query.decode("latin-1"), max_num_fields=20)).get("token", "")
+        except ValueError:  # more fields than that
+            return False
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     def has_cookie(self, headers: RawHeaders) -> bool:
@@ -107,7 +110,7 @@ class Guard:
         except Refusal as refusal:
             extra = [("Connection", "close")] if refusal.close else []
             if refusal.status == 405:
-                extra.append(("Allow", "GET, HEAD, POST"))
+                extra.append(("Allow", "GET, POST"))
             body = json.dumps({"error": refusal.sentence, "hint": None}).encode()
             await _answer(sealed, refusal.status, body, [("Content-Type", "application/json"), *extra])
             return
@@ -156,7 +159,7 @@ async def _read_body(headers: RawHeaders, receive: Receive) -> bytes:
     """The body, unless it is too long or too slow."""
     length = _only(headers, b"content-length")
     too_long = Refusal(413, f"a request may have {LARGEST_BODY >> 20} MB at most.", close=True)
-    if length is not None and length.isdigit() and int(length[:15]) > LARGEST_BODY:
+    if length is not None and length.isdecimal() and int(length[:15]) > LARGEST_BODY:
         raise too_long
     body = bytearray()
     try:

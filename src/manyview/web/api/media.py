@@ -6,30 +6,31 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
 
-from .. import models
-from ..media import FileAnswer, open_original, thumbnail
+from ..media import TYPES, FileAnswer, open_original, thumbnail
 from .common import Here, Number
 
 router = APIRouter(tags=["media"])
 
-_PICTURE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"image/jpeg": {"schema": {"type": "string", "format": "binary"}}}},
-    404: {"model": models.Problem},
-}
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_THUMB: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": _BINARY}}}
+_PREVIEW: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": _BINARY, "image/webp": _BINARY}}}
+_CONTENT = dict.fromkeys(sorted({*TYPES.values(), "application/octet-stream"}), _BINARY)
 _FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+    200: {"content": _CONTENT},
+    206: {"content": _CONTENT, "description": "The part that was asked for."},
+    416: {"description": "The file has no such part."},
 }
 _KEPT = "private, max-age=86400"
 
 
-@router.get("/thumbs/{item}", response_class=Response, responses=_PICTURE)
+@router.get("/thumbs/{item}", response_class=Response, responses=_THUMB)
 async def show_thumb(here: Here, item: Number) -> Response:
     """The thumbnail of an item."""
     found = await here.read(thumbnail, item)
     return Response(found, media_type="image/jpeg", headers={"Cache-Control": _KEPT})
 
 
-@router.get("/media/{item}/preview", response_class=Response, responses=_PICTURE)
+@router.get("/media/{item}/preview", response_class=Response, responses=_PREVIEW)
 async def show_preview(here: Here, item: Number) -> Response:
     """The picture at the size of a screen; of a clip, its key frames one after another."""
     content, kind = await here.previews.get(here, item)
