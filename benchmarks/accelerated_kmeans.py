@@ -31,6 +31,9 @@ def cases(quick: bool, large: bool) -> list[Case]:
                 name = f"{n_items:,} items, d={D}, K={k}, {words} clusters, float32, same start, tolerance 1e-4"
                 repeats = 3 if quick or n_items * k > 10**8 else 5
                 found += [_case(name, data, k, threads, repeats) for threads in ((1,) if quick or k > 100 else (1, 2))]
+    noise = Data("noise", "blobs", {"n_items": 2_000 if quick else 20_000, "n_blobs": 1, "spread": 0.0})
+    name = f"{noise.settings['n_items']:,} items, d={D}, K=81, no clusters at all: nothing to prune, same start"
+    found.append(_case(name, noise, 81, 1, 5))
     pictures = Data("pictures", "pictures")
     for k in (100, 200):
         name = f"picture embeddings (emoji, photographs, scenes, objects), d=1280, K={k}, same start"
