@@ -1,11 +1,23 @@
-"""The exported gallery, opened from the disk: the same pages, nothing to edit, no server."""
+"""The exported gallery, opened from the disk: the same pages, nothing to edit, no server.
 
+What its pages compute is held against what the server says of the same collection.
+"""
+
+import csv
 import re
 import subprocess
 import sys
 
 import pytest
 from playwright.sync_api import expect
+
+from manyview import Collection
+from manyview.web import tables
+from manyview.web.api.clusters import clusters_page
+from manyview.web.api.items import facets, items_page, tags_page
+from manyview.web.api.map import map_page
+from manyview.web.api.proposals import proposals_page
+from manyview.workflow.index import Index
 
 from .conftest import Watch
 from .steps import go, rows
@@ -23,9 +35,19 @@ def site(demo, tmp_path_factory):
     return (folder / "index.html").as_uri()
 
 
+@pytest.fixture(scope="module")
+def index(demo):
+    with Collection.open(demo) as collection:
+        yield Index(collection)
+
+
 @pytest.fixture
-def page(browser, site):
-    watch = Watch(site.rsplit("/", 1)[0])
+def watch(site):
+    return Watch(site.rsplit("/", 1)[0])
+
+
+@pytest.fixture
+def page(browser, site, watch):
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     watch.context(context)
     opened = context.new_page()
@@ -33,6 +55,17 @@ def page(browser, site):
     yield opened
     context.close()
     watch.check()
+
+
+def names_in(page, label):
+    """Names of the first items of a grid."""
+    links = page.get_by_role("list", name=label).get_by_role("link")
+    expect(links.first).to_be_visible()
+    return [link.inner_text() for link in links.all()[:12]]
+
+
+def names_of(found):
+    return [one.key.rsplit("/", 1)[-1] for one in found.items[:12]]
 
 
 def test_every_page_shows_something_and_nothing_can_be_changed(page):
@@ -58,3 +91,185 @@ def test_search_works_without_a_server(page):
     n = int(re.match(r"\d+", found.inner_text()).group())
     go(page, "#/search?q=-tag:face")
     expect(found).to_have_text(f"{200 - n} items for -tag:face")
+
+
+def test_searches_find_what_the_server_finds(page, index):
+    cluster = clusters_page(index).clusters[0]
+    proposed = index.open_by_tag()[0][0]
+    queries = (
+        f'face | fac | ace | FACE -tag:face | "face with" | with face | untagged | -tagged'
+        f' | tag:Face cluster:{cluster.id} | cluster:"{cluster.name}" | unplaced'
+        f" | confidence<0.4 | confidence>=0.5 -confidence>0.8 | kind:picture"
+        f' | name:man | id:3,5,999 | proposed:"{proposed}" | foo:bar | tag:"no such tag" | * | -face -name:a'
+    )
+    found = page.get_by_role("main").get_by_role("status")
+    for query in queries.split(" | "):
+        n = items_page(index, query).total
+        go(page, "#/search?q=" + query.replace("%", "%25").replace("&", "%26").replace("+", "%2B"))
+        expect(found, query).to_have_text(f"{n} item{'' if n == 1 else 's'} for {query}")
+
+
+def test_what_cannot_be_read_is_said_in_a_sentence(page):
+    for query, sentence in (("confidence<much", "compared with a number"), ("id:one", "numbers of items")):
+        go(page, f"#/search?q={query}")
+        expect(page.get_by_role("alert").first).to_contain_text(sentence)
+    go(page, "#/clusters/99999")
+    expect(page.get_by_role("alert")).to_have_text(re.compile("There is no cluster 99999"))
+    go(page, "#/items/99999")
+    expect(page.get_by_role("alert")).to_have_text(re.compile("There is no item 99999"))
+
+
+def test_facets_and_every_order_of_items(page, index):
+    go(page, "#/search?q=confidence<0.9")
+    counts = facets(index, "confidence<0.9")
+    listed = page.get_by_role("complementary", name="Facets")
+    for group, wanted in (("Tags", counts.tags), ("Clusters", counts.clusters)):
+        section = listed.locator("section").filter(has=page.get_by_role("heading", name=group))
+        shown = section.get_by_role("button", name=re.compile(r"\d$"))
+        expect(shown.first).to_be_visible()
+        said = [re.fullmatch(r"(.*?)\s*(\d+)", one.inner_text(), re.S).groups() for one in shown.all()[:12]]
+        assert said[: len(wanted)] == [(one.name, str(one.count)) for one in wanted[:12]]
+    cluster = clusters_page(index).clusters[0]
+    for sort in ("typical", "confidence", "name", "id"):
+        go(page, f"#/search?q=confidence<0.9&sort={sort}")
+        assert names_in(page, "Results") == names_of(items_page(index, "confidence<0.9", sort=sort)), sort
+        go(page, f"#/clusters/{cluster.id}?sort={sort}")
+        of_cluster = items_page(index, cluster=cluster.id, sort=sort)
+        assert names_in(page, f"Items of {cluster.name}") == names_of(of_cluster), sort
+
+
+def test_clusters_are_sorted_and_filtered(page, index):
+    for sort in ("size", "name", "cohesion", "proposals"):
+        go(page, f"#/clusters?sort={sort}")
+        wanted = [one.name for one in clusters_page(index, sort=sort).clusters]
+        expect(rows(page).first).to_have_attribute("aria-label", wanted[0])
+        shown = [row.get_attribute("aria-label") for row in rows(page).all()]
+        assert shown == wanted[: len(shown)], sort
+    word = clusters_page(index).clusters[2].tags[0].name
+    go(page, f"#/clusters?text={word}")
+    n = len(clusters_page(index, text=word).clusters)
+    expect(page.get_by_text(f"{n} cluster{'' if n == 1 else 's'}", exact=True)).to_be_visible()
+
+
+def legend(page):
+    shown = page.get_by_role("complementary", name="Legend").get_by_role("listitem")
+    return [tuple(one.locator("span.cut, span.figures").all_inner_texts()) for one in shown.all()]
+
+
+def test_the_map_is_coloured_by_a_tag_and_by_another_run(page, index):
+    go(page, "#/map")
+    chooser = page.get_by_role("combobox", name="Colour by")
+    plane = page.get_by_role("application", name=re.compile("Map of 200 items"))
+    expect(plane).to_have_attribute("data-drawn-by", re.compile("webgl|canvas"))
+    page.wait_for_timeout(300)
+    by_cluster = plane.screenshot()
+    tag = tags_page(index).tags[0]
+    expect(chooser.locator("optgroup").first.locator("option")).to_have_count(12)
+    chooser.select_option(f"tag:{tag.name}")
+    expect(page.get_by_role("button", name=f"Show {tag.name} {tag.count}", exact=False).first).to_be_visible()
+    assert legend(page) == [(tag.name, str(tag.count)), (f"without {tag.name}", str(200 - tag.count))]
+    page.wait_for_timeout(300)
+    by_tag = plane.screenshot()
+    assert by_tag != by_cluster
+    first = min(run.id for run in index.collection.runs if run.kind == "fit")
+    chooser.select_option(f"run:{first}")
+    wanted = [(one.name, str(one.size)) for one in clusters_page(index, first).clusters]
+    expect(page.get_by_role("button", name=f"Only {wanted[0][0]}", exact=True)).to_have_count(1)
+    assert sorted(legend(page)) == sorted(wanted)
+    assert wanted != [(one.name, str(one.size)) for one in map_page(index).clusters]
+    page.wait_for_timeout(300)
+    assert plane.screenshot() not in (by_tag, by_cluster)
+    page.reload()
+    expect(chooser).to_have_value(f"run:{first}")
+
+
+def test_a_band_shows_its_movers_both_ways_round(page):
+    bands = page.get_by_role("group", name="Bands").get_by_role("button")
+    movers = page.get_by_role("list", name="Movers").get_by_role("listitem")
+    sizes = []
+    for first, second in ((1, 2), (2, 1)):
+        go(page, f"#/compare?first={first}&second={second}")
+        expect(page.get_by_text("Adjusted Rand index")).to_be_visible()
+        expect(bands.first).to_have_attribute("aria-label", re.compile(r"\d+ items? from .* to "))
+        sizes.append(sorted(int(re.match(r"\d+", one.get_attribute("aria-label")).group()) for one in bands.all()))
+        for band in (bands.first, bands.last):
+            n = int(re.match(r"\d+", band.get_attribute("aria-label")).group())
+            band.focus()
+            page.keyboard.press("Enter")
+            expect(movers.first).to_have_attribute("aria-setsize", str(n))
+            expect(movers.first.locator("img")).to_be_visible()
+    assert sizes[0] == sizes[1]
+    movers.first.get_by_role("link").click()
+    expect(page.get_by_role("heading", name="Why it is here")).to_be_visible()
+
+
+def test_an_item_has_its_neighbours_and_proposals(page, index):
+    item = int(index.ids[index.open_pairs[0][0]])
+    go(page, f"#/items/{item}")
+    near = page.get_by_role("list", name=re.compile("Neighbours by ")).first.get_by_role("link")
+    expect(near).to_have_count(8)
+    expect(page.get_by_role("heading", name="Proposed")).to_be_visible()
+    near.first.click()
+    expect(page).not_to_have_url(re.compile(rf"items/{item}$"))
+    expect(page.get_by_role("heading", name="Why it is here")).to_be_visible()
+
+
+def test_proposals_are_looked_at_in_every_order(page, index):
+    front = page.get_by_role("article")
+    cluster = next(one.id for one in clusters_page(index).clusters if one.n_open)
+    tag = index.open_by_tag()[1][0]
+    for asked in (
+        {},
+        {"order": "informative"},
+        {"tag": tag},
+        {"cluster": cluster},
+        {"tag": tag, "order": "informative"},
+    ):
+        go(page, "#/review?" + "&".join(f"{name}={value}" for name, value in asked.items()))
+        wanted = proposals_page(index, **asked)
+        status = page.get_by_role("status", name="Open proposals")
+        expect(status).to_have_text(f"{wanted.total if 'tag' in asked or 'cluster' in asked else index.n_open:,} to go")
+        for one in wanted.proposals[:3]:
+            expect(front).to_have_attribute("aria-label", f"{one.tag}? {one.key.rsplit('/', 1)[-1]}")
+            page.get_by_role("button", name="Next").click()
+    go(page, "#/review?mode=sheet")
+    expect(page.get_by_role("list", name=f"Proposals for {index.open_by_tag()[0][0]}")).to_be_visible()
+
+
+def test_the_history_is_there_to_read(page):
+    page.get_by_role("button", name="History").click()
+    drawer = page.get_by_role("dialog", name="History")
+    expect(drawer.get_by_role("listitem").first).to_be_visible()
+    expect(drawer.get_by_role("button", name="Undo")).to_have_count(0)
+
+
+def test_lists_are_taken_along(page, index):
+    def saved(button):
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=button).click()
+        with open(waiting.value.path(), newline="", encoding="utf-8") as file:
+            return [[_plain(value) for value in row] for row in csv.reader(file)]
+
+    cluster = clusters_page(index).clusters[0].id
+    lists = {
+        f"#/clusters/{cluster}?sort=name": ("Copy the items", tables.items_table(index, cluster=cluster, sort="name")),
+        "#/clusters": ("Copy the clusters", tables.clusters_table(index)),
+        "#/review": ("Copy the proposals", tables.proposals_table(index)),
+        "#/runs": ("Copy the runs", tables.runs_table(index)),
+    }
+    for address, (menu, table) in lists.items():
+        go(page, address)
+        page.get_by_role("button", name=menu).click()
+        expect(page.get_by_role("button", name="Copy as command")).to_have_count(0)
+        wanted = csv.reader(tables.as_csv(table).decode("utf-8").splitlines())
+        assert saved("Download CSV") == [[_plain(value) for value in row] for row in wanted], address
+    go(page, "#/map?lasso=-99_-99~99_-99~99_99~-99_99")
+    assert len(saved("Export")) == 201
+
+
+def _plain(value):
+    """A cell as a person reads it: 1 is 1.0."""
+    try:
+        return float(value)
+    except ValueError:
+        return value

@@ -12,6 +12,7 @@ from manyview.cli.main import app
 from manyview.errors import ParameterError
 from manyview.web import app as app_module
 from manyview.web import site as site_module
+from manyview.web import site_data
 from manyview.web.site import export_site
 
 from .made import OURS, N
@@ -68,6 +69,7 @@ def test_files_say_what_the_routes_say(client, tmp_path):
     routes = client.get("/api/items").json()["items"]
     assert sorted(listed, key=lambda one: one["id"])[0].keys() == {*routes[0], "tags"}
     assert [{k: one[k] for k in routes[0]} for one in sorted(listed, key=lambda one: one["id"])] == routes
+    assert read(folder, "ids") == [one["id"] for one in routes]
     page = read(folder, "item-0")["1"]
     assert page["why"]["sentence"] and page["neighbours"]["looks"] and page["why_pending"] is False
     assert base64.b64decode(read(folder, "map-points")["base64"]) == client.get("/api/map/points").content
@@ -79,6 +81,61 @@ def test_files_say_what_the_routes_say(client, tmp_path):
     secret = str(client.gallery.path.parent.parent)
     for file in folder.rglob("*.js"):
         assert secret not in file.read_text(encoding="ascii"), file
+
+
+def test_what_the_pages_compute_with_is_what_the_routes_compute_with(client, tmp_path):
+    moved = client.get("/api/items?cluster=1").json()["items"][0]["id"]
+    client.post("/api/items/move", json={"items": [moved], "cluster": 2}, headers=OURS)
+    export_site(client.gallery.path, tmp_path / "site")
+    folder = tmp_path / "site"
+    ids = read(folder, "ids")
+    for run in (1, 2):
+        places = read(folder, f"places-{run}")
+        listed = client.get(f"/api/items?run={run}").json()["items"]
+        assert places["now"] == [-1 if one["cluster"] is None else one["cluster"] for one in listed]
+        assert places["found"] is not None and places["found"] != places["now"]
+        shown = client.get(f"/api/clusters?run={run}").json()
+        assert without_command(read(folder, f"clusters-of-{run}")) == without_command(shown)
+    for source, target in ((1, 1), (1, 2), (2, 2), (-1, -1)):
+        sides = zip(ids, read(folder, "places-1")["found"], read(folder, "places-2")["found"], strict=True)
+        asked = f"from={'none' if source < 0 else source}&to={'none' if target < 0 else target}"
+        movers = client.get(f"/api/compare/movers?first=1&second=2&{asked}").json()["items"]
+        assert [one["id"] for one in movers] == [item for item, a, b in sides if (a, b) == (source, target)]
+    assert read(folder, "compared") == [1, 2]
+    shown = [client.get(f"/api/clusters/{one['id']}").json() for one in read(folder, "clusters")["clusters"]]
+    assert read(folder, "exemplars") == [item for one in shown for item in one["profile"]["exemplars"]]
+
+
+def test_every_proposal_and_text_is_there_by_cluster(seen, tmp_path):
+    export_site(seen.gallery.path, tmp_path / "site")
+    names = ("c1", "c2", "none")
+    parts = [read(tmp_path / "site", f"proposals-{name}") for name in names]
+    for order, key in (("certain", lambda one: (-one[3], -one[2], one[0])), ("informative", lambda one: one[5])):
+        listed = seen.get(f"/api/proposals?order={order}").json()["proposals"]
+        found = sorted((one for part in parts for one in part), key=key)
+        told = [[one[name] for name in ("item", "tag", "score", "probability", "sentence")] for one in listed]
+        assert [one[:5] for one in found] == told
+    for number, part in zip((1, 2), parts, strict=False):
+        members = {one["id"] for one in seen.get(f"/api/items?cluster={number}").json()["items"]}
+        assert {one[0] for one in part} <= members
+    texts = {**read(tmp_path / "site", "texts-c1"), **read(tmp_path / "site", "texts-none")}
+    note = seen.get("/api/items?q=walk").json()["items"]
+    assert texts == {str(note[0]["id"]): "A walk along the beach, then home."}
+    for page in read(tmp_path / "site", "item-0").values():
+        asked = seen.get(f"/api/items/{page['id']}").json()
+        assert page["proposals"] == [] and page["why"] == asked["why"]
+        assert [one["id"] for one in page["neighbours"].get("looks", [])] == [
+            one["id"] for one in asked["neighbours"].get("looks", [])[:8]
+        ]
+
+
+def test_runs_without_a_common_item_are_told_in_a_sentence(client, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise ParameterError("runs 1 and 2 have no item in common.")
+
+    monkeypatch.setattr(site_data, "compare_page", refuse)
+    export_site(client.gallery.path, tmp_path / "site")
+    assert read(tmp_path / "site", "compare-1-2") == {"error": "runs 1 and 2 have no item in common."}
 
 
 def test_a_second_export_replaces_the_first_and_nothing_else(template, tmp_path):

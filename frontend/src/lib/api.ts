@@ -2,6 +2,8 @@
 
 import { address, getBytes, getJson, getText, postJson, type Query } from "./http";
 import { site } from "./site";
+import { colours, points } from "./site-items";
+import { siteTable } from "./site-tables";
 import type * as T from "./types";
 
 type Signal = AbortSignal | undefined;
@@ -49,7 +51,7 @@ export const api = {
   deleteRun: (id: number) => postJson<T.Deleted>(`api/runs/${id}/delete`, {}),
 
   exportAddress: (query: Query) => address("api/export", query),
-  exportText: (query: Query) => getText("api/export", query),
+  exportText: (query: Query) => (site ? siteTable(query) : getText("api/export", query)),
 };
 
 export function thumb(id: number): string {
@@ -60,14 +62,9 @@ export function preview(id: number): string {
   return site ? `./previews/${id}.jpg` : `./media/${id}/preview`;
 }
 
-async function siteBytes(path: string): Promise<ArrayBuffer> {
-  const { base64 } = await getJson<{ base64: string }>(path);
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
-}
-
 /** Points of the map: n, ids, x, y, clusters, one array after the other. */
 export async function mapPoints(signal?: AbortSignal): Promise<T.MapPoints> {
-  const bytes = site ? await siteBytes("api/map/points") : await getBytes("api/map/points", {}, signal);
+  const bytes = site ? await points() : await getBytes("api/map/points", {}, signal);
   const n = new DataView(bytes).getInt32(0, true);
   return {
     ids: new Int32Array(bytes, 4, n),
@@ -77,6 +74,7 @@ export async function mapPoints(signal?: AbortSignal): Promise<T.MapPoints> {
   };
 }
 
+/** Another colour for the same points. */
 export async function mapColours(query: Query, signal?: AbortSignal): Promise<Int32Array> {
-  return new Int32Array(await getBytes("api/map/column", query, signal));
+  return site ? colours(query) : new Int32Array(await getBytes("api/map/column", query, signal));
 }

@@ -1,6 +1,7 @@
 /** One door to the server: JSON in, JSON out, errors as sentences. */
 
-import { site, siteData } from "./site";
+import { site } from "./site";
+import { siteData } from "./site-answers";
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 

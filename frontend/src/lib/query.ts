@@ -9,7 +9,7 @@ export interface Term {
 /** Cut a query into its terms. What cannot be read stays a word; the server has the last say. */
 export function parseQuery(text: string): Term[] {
   const terms: Term[] = [];
-  for (const match of text.matchAll(/(-?)(?:([a-z]+):|(confidence[<>]=?))?(?:"((?:[^"]|"")*)"?|(\S+))/gi)) {
+  for (const match of text.matchAll(/(-?)(?:([a-z]+):|(confidence(?:[<>]=?|=)))?(?:"((?:[^"]|"")*)"?|(\S+))/gi)) {
     const [, minus = "", name = "", compared = "", quoted, bare = ""] = match;
     terms.push({ field: (name || compared).toLowerCase(), value: quoted?.replaceAll('""', '"') ?? bare, negated: minus === "-" });
   }
@@ -48,37 +48,4 @@ export function toggled(text: string, field: string, value: string, negated = fa
   const had = terms.find((term) => same(term, field, value));
   if (!had || had.negated !== negated) rest.push({ field, value, negated });
   return formatQuery(rest);
-}
-
-interface Row {
-  id: number;
-  key: string;
-  kind: string;
-  cluster: number | null;
-  confidence: number | null;
-  n_tags: number;
-  tags: string[];
-}
-
-/** A filter over rows, for the exported site, where no server answers. */
-export function matcher(text: string): (row: Row) => boolean {
-  const terms = parseQuery(text);
-  return (row) => terms.every((term) => fits(term, row) !== term.negated);
-}
-
-function fits(term: Term, row: Row): boolean {
-  const value = term.value.toLowerCase();
-  const number = Number(value);
-  if (term.field === "tag") return row.tags.some((tag) => tag.toLowerCase() === value);
-  if (term.field === "cluster") return String(row.cluster) === value;
-  if (term.field === "kind") return row.kind === value;
-  if (term.field === "id") return value.split(",").includes(String(row.id));
-  if (term.field === "name") return row.key.toLowerCase().includes(value);
-  if (term.field.startsWith("confidence")) {
-    return row.confidence !== null && (term.field.includes("<") ? row.confidence < number : row.confidence > number);
-  }
-  if (value === "untagged") return row.n_tags === 0;
-  if (value === "tagged") return row.n_tags > 0;
-  if (value === "unplaced") return row.cluster === null;
-  return row.key.toLowerCase().includes(value) || row.tags.some((tag) => tag.toLowerCase().includes(value));
 }

@@ -7,21 +7,30 @@ from collections import OrderedDict
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..collection.collection import Collection
 from ..collection.runs import Run
+from ..errors import ManyviewError
 from ..workflow.explain import profiles_of_run
 from ..workflow.index import Index
-from ..workflow.nearest_items import NearestItems
+from ..workflow.nearest_items import Found, NearestItems, nearest_of_all
 from ..workflow.profiles import ClusterProfiles
 from ..workflow.reasons import explain_item
 from . import models
 
-__all__ = ["Reasons"]
+__all__ = ["AllReasons", "Explains", "Reasons"]
 
 _PATIENCE = 0.4
 """Seconds that a page waits before it is told to ask again."""
+_NEAR = 12
+Told = tuple[models.Why | None, dict[str, list[Any]], bool]
+
+
+class Explains(Protocol):
+    """Says why an item is there, its neighbours by view, and whether both are still being worked out."""
+
+    def about(self, index: Index, run: Run, item: int) -> Told: ...
 
 
 class _Ready(NamedTuple):
@@ -33,13 +42,13 @@ class _Ready(NamedTuple):
 class Reasons:
     """Keeps what is needed to explain items of the newest states, one state at a time being worked out."""
 
-    def __init__(self, path: Path, patience: float | None = _PATIENCE, n_near: int = 12) -> None:
-        self._path, self._patience, self._n_near = path, patience, n_near
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._lock, self._turn = threading.Lock(), threading.Lock()
         self._states: OrderedDict[tuple[int, ...], Future[_Ready]] = OrderedDict()
 
-    def about(self, index: Index, run: Run, item: int) -> tuple[models.Why | None, dict[str, list[Any]], bool]:
-        """Why an item is there, its neighbours by view, and whether both are still being worked out."""
+    def about(self, index: Index, run: Run, item: int) -> Told:
+        """What is known, after a moment's patience."""
         key = _versions(index, run)
         with self._lock:
             future = self._states.get(key)
@@ -50,7 +59,7 @@ class Reasons:
                 while len(self._states) > 2:
                     self._states.popitem(last=False)[1].cancel()
         try:
-            ready = future.result(timeout=self._patience)
+            ready = future.result(timeout=_PATIENCE)
         except (NotYet, CancelledError):
             return None, {}, True
         except Exception:  # the views may be gone, or the collection be changing; the page does without
@@ -59,7 +68,8 @@ class Reasons:
             return None, {}, False
         if ready.versions != key:  # it changed between the question and the work
             return None, {}, True
-        return _why(index, run, ready.profiles, item), _near(index, ready.nearest, item, self._n_near), False
+        near = {} if ready.nearest is None else ready.nearest.of(index.row_of(item), _NEAR)
+        return _why(index, run, ready.profiles, item), _near(index, near), False
 
     def _work(self, future: Future[_Ready], run_id: int) -> None:
         with self._turn:
@@ -76,8 +86,31 @@ class Reasons:
             run = collection.runs.get(run_id)
             profiles = profiles_of_run(collection, run)
             likeness = profiles.likeness
-            nearest = NearestItems(likeness) if likeness is not None and self._n_near else None
+            nearest = NearestItems(likeness) if likeness is not None else None
             return _Ready(_versions(index, run), profiles, nearest)
+
+
+class AllReasons:
+    """The reasons of all items of a collection that stays as it is, and some neighbours of each, worked out at once."""
+
+    def __init__(self, index: Index, run: Run, n_near: int, most: int) -> None:
+        self._profiles: ClusterProfiles | None = None
+        self._near: list[Found] = []
+        try:
+            profiles = profiles_of_run(index.collection, run)
+            if profiles.likeness is not None:
+                self._near = nearest_of_all(profiles.likeness, profiles.grouping, n_near, most)
+            self._profiles = profiles
+        except ManyviewError:  # the views may be gone; the pages do without
+            pass
+
+    def about(self, index: Index, run: Run, item: int) -> Told:
+        """What was worked out."""
+        if self._profiles is None:
+            return None, {}, False
+        near = self._near[index.row_of(item)] if self._near else {}
+        rounded = {view: [(row, round(value, 4)) for row, value in found] for view, found in near.items()}
+        return _why(index, run, self._profiles, item), _near(index, rounded), False
 
 
 def _versions(index: Index, run: Run) -> tuple[int, ...]:
@@ -97,10 +130,8 @@ def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models
     )
 
 
-def _near(index: Index, nearest: NearestItems | None, item: int, n: int) -> dict[str, list[Any]]:
-    if nearest is None:
-        return {}
+def _near(index: Index, near: Found) -> dict[str, list[Any]]:
     return {
         view: [models.Neighbour(id=int(index.ids[row]), closeness=value) for row, value in found]
-        for view, found in nearest.of(index.row_of(item), n).items()
+        for view, found in near.items()
     }

@@ -6,12 +6,11 @@ a page opened from a disk may load scripts, but nothing else.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,25 +24,13 @@ from ..collection.history import now
 from ..errors import ParameterError
 from ..features.decode import BadFile, DecodePool
 from ..workflow.index import Index
-from .api.clusters import cluster_page, clusters_page
-from .api.edits import history_page
-from .api.items import item_page, item_rows, tags_page
-from .api.map import map_page, map_points
-from .api.proposals import proposals_page
-from .api.runs import compare_page, methods_page, problems_page, runs_page, state
 from .app import STATIC
 from .media import SIDE, Original, name_of, open_original
-from .reasons import Reasons
 from .refusals import Absent
+from .site_data import Progress, site_answers
 
 __all__ = ["Site", "export_site"]
 
-Progress = Callable[[str, int, int], None]
-
-_ITEMS_IN_A_FILE = 100
-_PROPOSALS, _HISTORY, _TAGS, _COMPARED = 2000, 200, 100_000, 5
-_MOST_NEIGHBOURS = 20_000
-"""Items beyond which a page says nothing about neighbours: each asks every other."""
 _OURS = frozenset({"index.html", "assets", "data", "thumbs", "previews"})
 
 
@@ -101,64 +88,17 @@ class _Writer:
         (self.folder / "index.html").write_text(page, encoding="utf-8")
         facts = json.dumps({"version": __version__, "made_at": now()})
         (self.folder / "data" / "site.js").write_text(f"window.MANYVIEW_SITE = {facts};\n", encoding="ascii")
-        self._lists()
-        self._clusters()
-        self._items()
+        for slug, answer in site_answers(self.index, self._progress):
+            self._put(slug, answer)
         self._thumbs()
         return self._previews()
 
     def _put(self, slug: str, answer: Any) -> None:
         plain = answer.model_dump(mode="json") if isinstance(answer, BaseModel) else answer
         # Pure ASCII: a page on a disk does not say how its scripts are encoded.
-        text = f'(window.MANYVIEW_DATA = window.MANYVIEW_DATA || {{}})["{slug}"] = {json.dumps(plain)};\n'
+        written = json.dumps(plain, separators=(",", ":"))
+        text = f'(window.MANYVIEW_DATA = window.MANYVIEW_DATA || {{}})["{slug}"] = {written};\n'
         (self.folder / "data" / f"{slug}.js").write_text(text, encoding="ascii")
-
-    def _lists(self) -> None:
-        index = self.index
-        self._put("state", state(index))
-        self._put("clusters", clusters_page(index))
-        self._put("tags", tags_page(index, limit=_TAGS))
-        self._put("proposals", proposals_page(index, limit=_PROPOSALS))
-        self._put("runs", runs_page(index))
-        self._put("history", history_page(index, limit=_HISTORY))
-        self._put("problems", problems_page(index))
-        self._put("methods", methods_page(index))
-        self._put("map", map_page(index))
-        self._put("map-points", {"base64": base64.b64encode(map_points(index)).decode("ascii")})
-        fits = [run.id for run in index.collection.runs if run.kind == "fit"][-_COMPARED:]
-        for n, second in enumerate(fits):
-            for first in fits[:n]:
-                self._put(f"compare-{first}-{second}", compare_page(index, first, second))
-
-    def _clusters(self) -> None:
-        index, run = self.index, self.index.run()
-        words = index.words_by_row()
-        placed = index.members(run)
-        for one in index.clusters(run):
-            self._put(f"cluster-{one.id}", cluster_page(index, one.id))
-        none = np.flatnonzero(index.assignment(run) < 0)
-        for name, rows in [*((f"c{number}", rows) for number, rows in placed.items()), ("none", none)]:
-            listed = item_rows(index, run, rows.tolist())
-            items = [
-                {**item.model_dump(), "tags": words.get(row, [])}
-                for item, row in zip(listed, rows.tolist(), strict=True)
-            ]
-            self._put(f"items-{name}", {"items": items})
-
-    def _items(self) -> None:
-        index = self.index
-        reasons = Reasons(index.collection.path, patience=None, n_near=12 if index.ids.size <= _MOST_NEIGHBOURS else 0)
-        numbers = index.ids.tolist()
-        packs: dict[int, dict[str, Any]] = {}
-        for done, number in enumerate(numbers):
-            pack = number // _ITEMS_IN_A_FILE
-            for full in [key for key in packs if key != pack]:
-                self._put(f"item-{full}", packs.pop(full))
-            page = item_page(index, number, reasons=reasons)
-            packs.setdefault(pack, {})[str(number)] = page.model_dump(mode="json")
-            self._progress("pages of items", done + 1, len(numbers))
-        for full, pages in packs.items():
-            self._put(f"item-{full}", pages)
 
     def _thumbs(self) -> None:
         numbers = self.index.ids[self.index.has_thumb].tolist()

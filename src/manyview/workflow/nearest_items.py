@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import is_sparse
 from ..blocks import row_blocks
+from ._grouping import Grouping, Ints
 from .likeness import Likeness
 
-__all__ = ["NearestItems"]
+__all__ = ["NearestItems", "nearest_of_all"]
+
+Found = dict[str, list[tuple[int, float]]]
 
 
 class NearestItems:
@@ -36,7 +41,7 @@ class NearestItems:
             self._lengths.append(np.where(space.present, lengths, np.inf))
             self._units.append(None)
 
-    def of(self, row: int, n: int = 12) -> dict[str, list[tuple[int, float]]]:
+    def of(self, row: int, n: int = 12) -> Found:
         """View -> rows of the ``n`` most alike and how much: 0 for two items picked blindly, 1 for equal ones."""
         found = {}
         for v, (name, space) in enumerate(zip(self._likeness.names, self._likeness.spaces, strict=True)):
@@ -60,3 +65,51 @@ class NearestItems:
             values = (cosine[best] - base) / (1.0 - base)
             found[name] = [(int(other), float(value)) for other, value in zip(best, values, strict=True) if value > 0.0]
         return found
+
+
+def nearest_of_all(likeness: Likeness, grouping: Grouping, n: int, most: int) -> list[Found]:
+    """For each item what ``NearestItems.of`` says of it, each looked for among at most ``most`` others.
+
+    Where there are more items than that, those of its own cluster are compared, and then of the clusters next to it,
+    so that time is linear in the items: ``most`` times the size of the views.
+    """
+    found: list[Found] = [{} for _ in range(grouping.n_items)]
+    for rows, others in _cells(likeness, grouping, most):
+        for v, (name, space) in enumerate(zip(likeness.names, likeness.spaces, strict=True)):
+            base, speaking = likeness.base[v], others[space.present[others]]
+            if np.isnan(base) or not speaking.size:
+                continue
+            units = space.units(speaking)
+            asking = rows[space.present[rows]]
+            for block in row_blocks(asking.size, 12.0 * speaking.size + space.row_bytes):
+                mine = asking[block]
+                cosine = space.units(mine) @ units.T
+                cosine = np.asarray(cosine.toarray() if is_sparse(cosine) else cosine)
+                cosine[mine[:, None] == speaking] = -np.inf
+                best = np.argpartition(-cosine, min(n, speaking.size - 1), axis=1)[:, :n]
+                values = (np.take_along_axis(cosine, best, axis=1).astype(np.float64) - base) / (1.0 - base)
+                order = np.lexsort((speaking[best], -values), axis=1)
+                listed = np.take_along_axis(speaking[best], order, axis=1).tolist()
+                shares = np.take_along_axis(values, order, axis=1).tolist()
+                for row, near, alike in zip(mine.tolist(), listed, shares, strict=True):
+                    found[row][name] = [pair for pair in zip(near, alike, strict=True) if pair[1] > 0.0]
+    return found
+
+
+def _cells(likeness: Likeness, grouping: Grouping, most: int) -> Iterator[tuple[Ints, Ints]]:
+    """Rows, and the rows among which what is like them is looked for."""
+    everyone = np.arange(grouping.n_items)
+    if everyone.size <= most:
+        yield everyone, everyone
+        return
+    members = grouping.members()
+    for mine, beside in zip(members, likeness.nearest.tolist(), strict=True):
+        near = [members[other] for other in beside if other >= 0]
+        yield mine, np.concatenate([_thinned(mine, most), *near])[:most]
+    outside = np.flatnonzero(grouping.code < 0)
+    yield outside, np.union1d(_thinned(outside, most // 2), _thinned(everyone, most // 2))
+
+
+def _thinned(rows: Ints, most: int) -> Ints:
+    """At most so many, evenly spaced."""
+    return rows[:: max(1, -(-rows.size // most))]

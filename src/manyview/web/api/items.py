@@ -15,7 +15,7 @@ from ...workflow.item_facts import ItemFacts, item_facts
 from ...workflow.search import Query as Search
 from ...workflow.search import Term, find_rows, matching, parse_query
 from .. import models
-from ..reasons import Reasons
+from ..reasons import Explains
 from ..refusals import Absent
 from .common import Here, Number, Offset, RunNumber, Text, Word, command, shown
 from .proposals import proposal_rows
@@ -144,7 +144,13 @@ def tags_page(index: Index, text: str = "", limit: int = 50) -> models.TagsPage:
     )
 
 
-def item_page(index: Index, item: int, run_id: int | None = None, reasons: Reasons | None = None) -> models.ItemPage:
+def item_page(
+    index: Index,
+    item: int,
+    run_id: int | None = None,
+    reasons: Explains | None = None,
+    proposals: bool = True,
+) -> models.ItemPage:
     """The answer to ``/api/items/{item}``; without ``reasons`` nothing is said about why and what is near."""
     run = index.run(run_id)
     if not index.is_here(np.array([item])).any():
@@ -169,7 +175,7 @@ def item_page(index: Index, item: int, run_id: int | None = None, reasons: Reaso
         duplicate_of=facts.item.duplicate_of,
         tags=[models.ItemTag(name=name, origin=origin) for name, origin in facts.tags],
         refused=facts.refused,
-        proposals=proposal_rows(index, item=item),
+        proposals=proposal_rows(index, item=item) if proposals else [],
         cluster=cluster if cluster >= 0 else None,
         cluster_name=index.cluster_names(run).get(cluster),
         confidence=None if sure != sure else sure,

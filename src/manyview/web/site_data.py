@@ -1,0 +1,132 @@
+"""What an exported gallery knows: the answers of the routes, and what its pages compute the other answers from.
+
+Every file is read by somebody in ``frontend/src/lib/site*.ts``. Lists of items are cut by cluster, so that a page of
+one cluster reads little; a search reads all of them. Nothing here grows faster than the items do.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..collection.runs import Run
+from ..errors import ParameterError
+from ..workflow.index import Index
+from .api.clusters import cluster_page, clusters_page
+from .api.edits import history_page
+from .api.items import item_page, item_rows, tags_page
+from .api.map import map_page, map_points
+from .api.proposals import proposal_rows, proposals_page
+from .api.runs import compare_page, methods_page, problems_page, runs_page, state
+from .reasons import AllReasons
+
+__all__ = ["Progress", "site_answers"]
+
+Progress = Callable[[str, int, int], None]
+Answers = Iterator[tuple[str, Any]]
+
+_ITEMS_IN_A_FILE = 100
+_FIRST_PROPOSALS, _HISTORY, _TAGS = 200, 2000, 100_000
+_COMPARED = 16
+"""Newest runs of which any two are compared."""
+_TEXT = 20_000
+"""Letters of a text in which words are looked for."""
+_NEIGHBOURS, _MOST_ASKED = 8, 20_000
+"""What the page of an item shows in each view, and among how many items those are looked for."""
+
+
+def site_answers(index: Index, progress: Progress) -> Answers:
+    """Every answer with the name of its file."""
+    yield from _lists(index)
+    yield from _runs(index)
+    yield from _by_cluster(index)
+    yield from _items(index, progress)
+
+
+def _lists(index: Index) -> Answers:
+    yield "state", state(index)
+    yield "clusters", clusters_page(index)
+    yield "tags", tags_page(index, limit=_TAGS)
+    yield "proposals", proposals_page(index, limit=_FIRST_PROPOSALS)
+    yield "runs", runs_page(index)
+    yield "history", history_page(index, limit=_HISTORY)
+    yield "problems", problems_page(index)
+    yield "methods", methods_page(index)
+    yield "map", map_page(index)
+    yield "map-points", {"base64": base64.b64encode(map_points(index)).decode("ascii")}
+    clusters = index.clusters(index.run())
+    yield "exemplars", [item for one in clusters for item in one.profile.get("exemplars", [])]
+    for one in clusters:
+        yield f"cluster-{one.id}", cluster_page(index, one.id)
+
+
+def _runs(index: Index) -> Answers:
+    """Where each run puts the items, in the order of their numbers; from these, colours of the map and movers."""
+    fits = [run for run in index.collection.runs if run.kind == "fit"]
+    yield "ids", index.ids.tolist()
+    for run in fits:
+        yield f"clusters-of-{run.id}", clusters_page(index, run.id)
+        now, found = index.assignment(run), index.labelled(run)
+        as_found = None if np.array_equal(now, found) else found.tolist()
+        yield f"places-{run.id}", {"now": now.tolist(), "found": as_found}
+    numbers = [run.id for run in fits][-_COMPARED:]
+    yield "compared", numbers
+    for n, second in enumerate(numbers):
+        for first in numbers[:n]:
+            yield f"compare-{first}-{second}", _compared(index, first, second)
+
+
+def _compared(index: Index, first: int, second: int) -> Any:
+    try:
+        return compare_page(index, first, second)
+    except ParameterError as error:  # they may have no item in common
+        return {"error": str(error)}
+
+
+def _by_cluster(index: Index) -> Answers:
+    run = index.run()
+    words, texts, waiting = index.words_by_row(), _texts(index), _open(index)
+    none = np.flatnonzero(index.assignment(run) < 0)
+    for name, rows in [*((f"c{number}", rows) for number, rows in index.members(run).items()), ("none", none)]:
+        numbers = index.ids[rows].tolist()
+        yield f"items-{name}", {"items": _rows(index, run, rows, words)}
+        yield f"texts-{name}", {number: texts[number] for number in numbers if number in texts}
+        yield f"proposals-{name}", [one for number in numbers for one in waiting.get(number, [])]
+
+
+def _rows(index: Index, run: Run | None, rows: NDArray[np.int64], words: dict[int, list[str]]) -> list[dict[str, Any]]:
+    listed = zip(item_rows(index, run, rows.tolist()), rows.tolist(), strict=True)
+    return [{**item.model_dump(), "tags": words.get(row, [])} for item, row in listed]
+
+
+def _texts(index: Index) -> dict[int, str]:
+    sql = "SELECT id, substr(text, 1, ?) FROM items WHERE state = 'here' AND text <> ''"
+    return dict(index.collection._catalog.rows(sql, (_TEXT,)))
+
+
+def _open(index: Index) -> dict[int, list[Any]]:
+    """Item -> its open proposals as item, tag, score, probability, sentence and rank among the most informative."""
+    rank = {(one.item, one.tag): n for n, one in enumerate(proposal_rows(index, order="informative", reasons=False))}
+    found: dict[int, list[Any]] = {}
+    for one in proposal_rows(index):
+        row = [one.item, one.tag, one.score, one.probability, one.sentence, rank[one.item, one.tag]]
+        found.setdefault(one.item, []).append(row)
+    return found
+
+
+def _items(index: Index, progress: Progress) -> Answers:
+    run, numbers = index.run(), index.ids.tolist()
+    reasons = None if run is None else AllReasons(index, run, _NEIGHBOURS, _MOST_ASKED)
+    packs: dict[int, dict[str, Any]] = {}
+    for done, number in enumerate(numbers):
+        pack = number // _ITEMS_IN_A_FILE
+        for full in [key for key in packs if key != pack]:
+            yield f"item-{full}", packs.pop(full)
+        page = item_page(index, number, reasons=reasons, proposals=False)  # they are in the lists by cluster
+        packs.setdefault(pack, {})[str(number)] = page.model_dump(mode="json")
+        progress("pages of items", done + 1, len(numbers))
+    yield from ((f"item-{full}", pages) for full, pages in packs.items())
