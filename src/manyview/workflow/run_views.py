@@ -63,9 +63,9 @@ def fit_views(
             masks[TAGS] = (np.diff(usable.yes.indptr) > 0) | np.any([masks[name] for name in chosen], axis=0)
         else:
             masks[TAGS] = np.diff(usable.yes.indptr) > 0
-        said.append(f"tags, {share:.0%} of the items have some")
+        said.append(f"tags, {share:.0%} of the items have one that another has too")
     elif usable.n_tags:
-        said.append(f"tags are left out: only {share:.0%} of the items have some")
+        said.append(f"tags are left out: only {share:.0%} of the items have one that another has too")
     if not parts:
         raise ParameterError(
             f"{collection.path} has nothing to cluster by: no pictures, texts or ready features, and tags on "
