@@ -58,8 +58,11 @@ def show(
     say()
     if items:
         names = {one.id: one.name for one in clusters}
-        rows = [(row["id"], row["path"] or row["key"], row["label"], names.get(row["cluster"], "")) for row in table]
-        print_table((">id", "item", ">label", "cluster"), rows)
+        rows = [
+            (row["id"], row["path"] or row["key"], row["cluster"] or "", names.get(row["cluster"], "none"))
+            for row in table
+        ]
+        print_table((">id", "item", ">cluster", "name"), rows)
     else:
         print_clusters(clusters)
 

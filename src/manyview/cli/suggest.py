@@ -105,5 +105,6 @@ def _print_lines(lines: list[Any], collection: Path) -> None:
     say()
     for p, above in lines:
         if above.n:
-            say(f"  score {p} and above: {above.n} proposals, {above.expected_precision:.0%} of them should be right")
+            proposals = "1 proposal" if above.n == 1 else f"{above.n} proposals"
+            say(f"  score {p} and above: {proposals}, {above.expected_precision:.0%} of them should be right")
     say(f"  Next: manyview accept {safe(collection)} --min-score 0.9, or --item NAME --tag WORD; or reject, for good")
