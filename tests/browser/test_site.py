@@ -7,6 +7,9 @@ import csv
 import re
 import subprocess
 import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 from playwright.sync_api import expect
@@ -212,6 +215,15 @@ def test_an_item_has_its_neighbours_and_proposals(page, index):
     near.first.click()
     expect(page).not_to_have_url(re.compile(rf"items/{item}$"))
     expect(page.get_by_role("heading", name="Why it is here")).to_be_visible()
+
+
+def test_where_there_is_no_preview_the_thumbnail_is_shown(page, site, watch, index):
+    watch.allowed = ("ERR_FILE_NOT_FOUND",)
+    item = int(index.ids[-1])
+    (Path(url2pathname(urlsplit(site).path)).parent / "previews" / f"{item}.jpg").unlink()
+    go(page, f"#/items/{item}")
+    expect(page.get_by_role("figure").get_by_role("img")).to_have_attribute("src", f"./thumbs/{item}.jpg")
+    expect(page.get_by_text("No picture of this item")).to_have_count(0)
 
 
 def test_proposals_are_looked_at_in_every_order(page, index):
