@@ -106,7 +106,8 @@ def test_what_the_pages_compute_with_is_what_the_routes_compute_with(client, tmp
     assert read(folder, "exemplars") == [item for one in shown for item in one["profile"]["exemplars"]]
 
 
-def test_every_proposal_and_text_is_there_by_cluster(seen, tmp_path):
+def test_every_proposal_and_text_is_there_by_cluster(seen, tmp_path, monkeypatch):
+    monkeypatch.setattr(site_data, "_PROPOSALS_AT_ONCE", 4)
     export_site(seen.gallery.path, tmp_path / "site")
     names = ("c1", "c2", "none")
     parts = [read(tmp_path / "site", f"proposals-{name}") for name in names]

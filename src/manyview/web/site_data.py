@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..collection.runs import Run
 from ..errors import ParameterError
 from ..workflow.index import Index
+from . import models
 from .api.clusters import cluster_page, clusters_page
 from .api.edits import history_page
 from .api.items import item_page, item_rows, tags_page
@@ -31,6 +32,7 @@ Answers = Iterator[tuple[str, Any]]
 
 _ITEMS_IN_A_FILE = 100
 _FIRST_PROPOSALS, _HISTORY, _TAGS = 200, 2000, 100_000
+_PROPOSALS_AT_ONCE = 20_000
 _COMPARED = 16
 """Newest runs of which any two are compared."""
 _TEXT = 20_000
@@ -110,12 +112,19 @@ def _texts(index: Index) -> dict[int, str]:
 
 def _open(index: Index) -> dict[int, list[Any]]:
     """Item -> its open proposals as item, tag, score, probability, sentence and rank among the most informative."""
-    rank = {(one.item, one.tag): n for n, one in enumerate(proposal_rows(index, order="informative", reasons=False))}
+    informative = enumerate(_all_proposals(index, order="informative", reasons=False))
+    rank = {(one.item, one.tag): n for n, one in informative}
     found: dict[int, list[Any]] = {}
-    for one in proposal_rows(index):
+    for one in _all_proposals(index):
         row = [one.item, one.tag, one.score, one.probability, one.sentence, rank[one.item, one.tag]]
         found.setdefault(one.item, []).append(row)
     return found
+
+
+def _all_proposals(index: Index, **wanted: Any) -> Iterator[models.Proposal]:
+    """Piece by piece: in full they take much more memory than what is kept of them."""
+    for offset in range(0, index.n_open, _PROPOSALS_AT_ONCE):
+        yield from proposal_rows(index, offset=offset, top=_PROPOSALS_AT_ONCE, **wanted)
 
 
 def _items(index: Index, progress: Progress) -> Answers:
