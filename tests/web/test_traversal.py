@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
+from PIL import Image
 from starlette.testclient import TestClient
 
 from manyview import Collection
@@ -189,16 +190,24 @@ def test_nothing_that_can_hold_script_is_shown(tmp_path, name, content):
     pictures = tmp_path / "pictures"
     pictures.mkdir()
     (pictures / name).write_bytes(content)
+    picture = pictures / "was a picture.png"
+    Image.effect_noise((64, 64), 90).save(picture)
     (pictures / "plain.txt").write_text("words", encoding="utf-8")
     Collection.create(tmp_path / "one.manyview", pictures).close()
+    with picture.open("r+b") as file:  # the same file, as long as before, and no picture any more
+        file.write(content.ljust(picture.stat().st_size))
     gallery, access = Gallery(tmp_path / "one.manyview"), Access(["127.0.0.1"], 8765)
     with TestClient(guarded(gallery, access), base_url=ORIGIN) as browser:
         browser.cookies.set(access.cookie_name, access.cookie)
+        shown = set()
         for item in browser.get("/api/items").json()["items"]:
             assert browser.get(f"/media/{item['id']}/preview").status_code == 404
             assert browser.get(f"/thumbs/{item['id']}").status_code == 404
             answer = browser.get(f"/media/{item['id']}/original")
             assert answer.headers["content-disposition"].startswith("attachment;")
-            assert answer.headers["content-type"] in ("application/octet-stream", "image/gif")
+            was = ("image/png",) if item["key"] == picture.name else ("application/octet-stream", "image/gif")
+            assert answer.status_code == 200 and answer.headers["content-type"] in was
             check_headers(answer)
+            shown.add(item["key"])
+    assert {"plain.txt", "was a picture.png"} <= shown
     gallery.close()
