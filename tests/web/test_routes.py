@@ -70,6 +70,12 @@ def test_one_cluster(seen):
     assert "no cluster 77" in get(seen, "/api/clusters/77", 404)["error"]
 
 
+def test_what_has_no_picture_shows_how_its_text_begins(seen):
+    rows = {one["key"]: one for one in get(seen, "/api/items?limit=50")["items"]}
+    assert rows["note.txt"]["opening"] == "A walk along the beach, then home." and not rows["note.txt"]["has_thumb"]
+    assert all(one["opening"] is None and one["has_thumb"] for key, one in rows.items() if key != "note.txt")
+
+
 def test_items_by_search(seen):
     everything = get(seen, "/api/items")
     assert everything["total"] == N + 1 and len(everything["items"]) == N + 1

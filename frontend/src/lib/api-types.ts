@@ -1035,6 +1035,8 @@ export interface components {
             kind: string;
             /** N Tags */
             n_tags: number;
+            /** Opening */
+            opening: string | null;
         };
         /** ItemTag */
         ItemTag: {
@@ -1175,6 +1177,8 @@ export interface components {
             id: number;
             /** Key */
             key: string;
+            /** Opening */
+            opening: string | null;
         };
         /** Merge */
         Merge: {
@@ -1234,8 +1238,14 @@ export interface components {
         Neighbour: {
             /** Closeness */
             closeness: number;
+            /** Has Thumb */
+            has_thumb: boolean;
             /** Id */
             id: number;
+            /** Key */
+            key: string;
+            /** Opening */
+            opening: string | null;
         };
         /** NewDecisions */
         NewDecisions: {
@@ -1341,6 +1351,8 @@ export interface components {
             item: number;
             /** Key */
             key: string;
+            /** Opening */
+            opening: string | null;
             /** Probability */
             probability: number | null;
             /** Reason */

@@ -45,11 +45,11 @@ async function item(id: string): Promise<ItemDetail> {
   return { ...page, proposals: inFull(waiting.filter((one) => one[0] === page.id), [page]) };
 }
 
-function inFull(waiting: Waiting[], rows: { id: number; key: string; has_thumb: boolean }[]): Proposal[] {
+function inFull(waiting: Waiting[], rows: { id: number; key: string; has_thumb: boolean; opening?: string | null }[]): Proposal[] {
   const known = new Map(rows.map((row) => [row.id, row]));
   return waiting.map(([id, tag, score, probability, sentence]) => {
-    const { key, has_thumb } = known.get(id)!;
-    return { item: id, key, tag, score, probability, reason: null, sentence, has_thumb };
+    const { key, has_thumb, opening = null } = known.get(id)!;
+    return { item: id, key, tag, score, probability, reason: null, sentence, has_thumb, opening };
   });
 }
 

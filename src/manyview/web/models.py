@@ -157,6 +157,8 @@ class Member(Said):
     id: int
     key: str
     has_thumb: bool
+    opening: str | None
+    """The first words of its text, where there is no picture."""
 
 
 class ClusterRow(Said):
@@ -217,15 +219,12 @@ class ClusterPage(ClusterRow):
 # --- items ---
 
 
-class ItemRow(Said):
-    id: int
-    key: str
+class ItemRow(Member):
     kind: str
     cluster: int | None
     cluster_name: str | None
     confidence: float | None
     n_tags: int
-    has_thumb: bool
 
 
 class ItemsPage(Said):
@@ -251,6 +250,7 @@ class Proposal(Said):
     reason: Any
     sentence: str
     has_thumb: bool
+    opening: str | None
 
 
 class ViewPull(Said):
@@ -266,8 +266,7 @@ class Why(Said):
     margin: float | None
 
 
-class Neighbour(Said):
-    id: int
+class Neighbour(Member):
     closeness: float
 
 

@@ -18,6 +18,7 @@ from ..workflow.nearest_items import Found, NearestItems, nearest_of_all
 from ..workflow.profiles import ClusterProfiles
 from ..workflow.reasons import explain_item
 from . import models
+from .members import member_facts
 
 __all__ = ["AllReasons", "Explains", "Reasons"]
 
@@ -131,7 +132,9 @@ def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models
 
 
 def _near(index: Index, near: Found) -> dict[str, list[Any]]:
+    number = {row: int(index.ids[row]) for found in near.values() for row, _ in found}
+    facts = member_facts(index, list(number.values()))
     return {
-        view: [models.Neighbour(id=int(index.ids[row]), closeness=value) for row, value in found]
+        view: [models.Neighbour(**facts[number[row]], closeness=value) for row, value in found]
         for view, found in near.items()
     }

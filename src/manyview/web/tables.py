@@ -12,11 +12,11 @@ from ..workflow.cells import as_cell
 from ..workflow.index import Index
 from ..workflow.search import find_rows, matching
 from .api.clusters import clusters_page
-from .api.common import shown
 from .api.edits import history_page
 from .api.items import search_for
 from .api.proposals import proposal_rows
 from .api.runs import compare_page, runs_page
+from .members import shown
 
 __all__ = [
     "Table",

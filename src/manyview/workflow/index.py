@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -141,11 +141,18 @@ class Index:
         mask[self.rows_of(ids)] = True
         return mask
 
-    def keys(self, ids: list[int]) -> dict[int, bytes]:
+    def keys(self, ids: Sequence[int]) -> dict[int, bytes]:
         """What the owner calls some items, as it is on disk."""
         return {row[0]: row[1] for row in self._some("SELECT id, key FROM items WHERE id IN", ids)}
 
-    def _some(self, sql: str, values: list[int]) -> list[Any]:
+    def openings(self, ids: Sequence[int]) -> dict[int, str]:
+        """The first words of some items' texts, of those that have one and no thumbnail."""
+        rows = self.rows_of(np.array(ids, dtype=np.int64))
+        bare = self.ids[rows[~self.has_thumb[rows]]].tolist()
+        found = self._some("SELECT id, substr(text, 1, 400) FROM items WHERE text IS NOT NULL AND id IN", bare)
+        return {number: " ".join(text.split()) for number, text in found}
+
+    def _some(self, sql: str, values: Sequence[int]) -> list[Any]:
         return [
             row
             for start in range(0, len(values), 500)

@@ -234,9 +234,9 @@ def _scaled(places: Singles) -> Singles:
     """
     if not places.size:
         return places
-    places = places - np.median(places, axis=0)
-    far = np.hypot(*places.T)
+    about = places - np.median(places, axis=0)
+    far = np.hypot(*about.T)
     typical = max(1e-9, float(np.median(far)))
-    places = places * (np.arcsinh(far / typical) / np.maximum(far / typical, 1e-9))[:, None]
-    low, high = places.min(axis=0), places.max(axis=0)
-    return np.asarray((places - (low + high) / 2) / max(1e-9, float((high - low).max()) / 2), dtype=np.float32)
+    drawn = about * (np.arcsinh(far / typical) / np.maximum(far / typical, 1e-9))[:, None]
+    low, high = drawn.min(axis=0), drawn.max(axis=0)
+    return np.asarray((drawn - (low + high) / 2) / max(1e-9, float((high - low).max()) / 2), dtype=np.float32)

@@ -14,8 +14,9 @@ from ...data.tags import match_key
 from ...workflow.index import Index
 from ...workflow.living import LiveCluster
 from .. import models
+from ..members import member_facts
 from ..refusals import Absent
-from .common import Here, Number, RunNumber, Text, Word, command, run_facts, shown
+from .common import Here, Number, RunNumber, Text, Word, command, run_facts
 
 router = APIRouter(prefix="/api/clusters", tags=["clusters"])
 
@@ -104,12 +105,9 @@ def _row(one: LiveCluster, typical: list[models.Member], n_open: int) -> models.
 def _typical(index: Index, run: Run | None, clusters: list[LiveCluster]) -> dict[int, list[models.Member]]:
     """Some members of each cluster."""
     chosen = {one.id: _first_members(index, run, one) for one in clusters}
-    keys = index.keys([int(number) for rows in chosen.values() for number in index.ids[rows]])
+    facts = member_facts(index, [int(number) for rows in chosen.values() for number in index.ids[rows]])
     return {
-        cluster: [
-            models.Member(id=number, key=shown(keys[number]), has_thumb=has_thumb)
-            for number, has_thumb in zip(index.ids[rows].tolist(), index.has_thumb[rows].tolist(), strict=True)
-        ]
+        cluster: [models.Member(**facts[number]) for number in index.ids[rows].tolist()]
         for cluster, rows in chosen.items()
     }
 

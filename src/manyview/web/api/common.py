@@ -8,13 +8,12 @@ from typing import Annotated, Any
 from fastapi import Depends, Path, Query, Request
 
 from ...collection.history import Entry as HistoryEntry
-from ...collection.items import as_text
 from ...collection.runs import Run
 from ...workflow.index import Index
 from .. import models
 from ..gallery import Gallery
 
-__all__ = ["Here", "Number", "Offset", "RunNumber", "command", "done", "entry_facts", "run_facts", "shown"]
+__all__ = ["Here", "Number", "Offset", "RunNumber", "command", "done", "entry_facts", "run_facts"]
 
 
 _LONG = ("tag_names", "state")
@@ -81,9 +80,3 @@ def command(index: Index, *words: Any) -> str:
     """The command line that gives the same; the first word comes before the collection's name."""
     verb, *rest = [str(word) for word in words if word is not None]
     return shlex.join(["manyview", verb, index.called, *rest])
-
-
-def shown(key: bytes | str) -> str:
-    """A name as JSON can carry it: bytes that are no letters become the sign for that."""
-    text = key if isinstance(key, str) else as_text(key)
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -15,9 +15,10 @@ from ...workflow.item_facts import ItemFacts, item_facts
 from ...workflow.search import Query as Search
 from ...workflow.search import Term, find_rows, matching, parse_query
 from .. import models
+from ..members import member_facts, shown
 from ..reasons import Explains
 from ..refusals import Absent
-from .common import Here, Number, Offset, RunNumber, Text, Word, command, shown
+from .common import Here, Number, Offset, RunNumber, Text, Word, command
 from .proposals import proposal_rows
 
 router = APIRouter(prefix="/api", tags=["items"])
@@ -97,17 +98,15 @@ def item_rows(index: Index, run: Run | None, rows: list[int]) -> list[models.Ite
     """Short facts about the items of some rows."""
     places, sure, names = index.assignment(run), index.confidence(run), index.cluster_names(run)
     numbers = index.ids[rows].tolist()
-    keys = index.keys(numbers)
+    facts = member_facts(index, numbers)
     return [
         models.ItemRow(
-            id=number,
-            key=shown(keys[number]),
+            **facts[number],
             kind=str(index.kinds[row]),
             cluster=int(places[row]) if places[row] >= 0 else None,
             cluster_name=names.get(int(places[row])),
             confidence=None if sure[row] != sure[row] else float(sure[row]),
             n_tags=int(index.n_tags[row]),
-            has_thumb=bool(index.has_thumb[row]),
         )
         for number, row in zip(numbers, rows, strict=True)
     ]

@@ -11,7 +11,8 @@ from ...collection.collection import Collection
 from ...collection.history import Entry
 from ...workflow.index import Index
 from .. import models
-from .common import Here, Offset, Word, command, shown
+from ..members import member_facts
+from .common import Here, Offset, Word, command
 
 router = APIRouter(prefix="/api", tags=["proposals"])
 
@@ -125,17 +126,18 @@ def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
     if not index.n_open:
         return []
     found = open_proposals(index.collection, **wanted)
-    keys = index.keys([one.item_id for one in found])
+    facts = member_facts(index, list(dict.fromkeys(one.item_id for one in found)))
     return [
         models.Proposal(
             item=one.item_id,
-            key=shown(keys[one.item_id]),
+            key=facts[one.item_id]["key"],
             tag=one.tag,
             score=one.score,
             probability=one.probability,
             reason=one.reason,
             sentence=_sentence(one.reason),
-            has_thumb=bool(index.has_thumb[index.row_of(one.item_id)]),
+            has_thumb=facts[one.item_id]["has_thumb"],
+            opening=facts[one.item_id]["opening"],
         )
         for one in found
     ]

@@ -12,7 +12,8 @@ from ...workflow.fit import METHODS
 from ...workflow.index import Index
 from .. import models
 from ..gallery import Gallery
-from .common import Here, Number, Offset, Word, command, entry_facts, run_facts, shown
+from ..members import shown
+from .common import Here, Number, Offset, Word, command, entry_facts, run_facts
 from .items import item_rows
 
 router = APIRouter(prefix="/api", tags=["runs"])
