@@ -1,7 +1,7 @@
 """``python docs/images/take.py NAME.manyview``: the pictures of the gallery in these docs, taken anew.
 
-They show the demo: ``manyview demo``, then ``manyview fit manyview-demo/emoji.manyview -m rmkmc -k 24`` so that there
-are two runs to compare, and ``manyview map``. Needs Chromium and playwright.
+They show the demo: after ``manyview demo``, ``manyview fit`` with ``-m rmkmc -k 24`` and then with ``-k 24 --fresh``,
+so that there are runs to compare, and ``manyview map``. Needs Chromium and playwright.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 DESKTOP, PHONE = (1440, 900), (390, 844)
 PAGES = {
     "clusters": ("#/clusters", "light"),
-    "cluster": ("#/clusters/1", "light"),
+    "cluster": ("#/clusters/LARGEST", "light"),
     "item": ("#/items/5", "light"),
     "review": ("#/review", "light"),
     "sheet": ("#/review?mode=sheet", "light"),
@@ -64,7 +64,8 @@ def _look(browser: Browser, entrance: str, address: str, scheme: Any, size: tupl
     context = browser.new_context(viewport=window, color_scheme=scheme, is_mobile=phone, has_touch=phone)
     page = context.new_page()
     page.goto(entrance)
-    page.goto(entrance.split("?")[0] + address)
+    largest = page.evaluate("fetch('./api/clusters').then((a) => a.json()).then((a) => a.clusters[0].id)")
+    page.goto(entrance.split("?")[0] + address.replace("LARGEST", str(largest)))
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(3000)  # the map draws, pictures decode
     taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
