@@ -19,6 +19,7 @@ MOST_BYTES = 2**30  # of pair bounds
 _SCOUTS = 8  # one block in so many tries pair bounds out
 _CHEAP = 0.1  # keeping bounds is cheap where it costs less than that part of computing the distances
 _WORTH = 0.8  # a visit guided by pair bounds must cost less than that part of one by BLAS
+_HOPELESS = 1.2  # costing more than that, those who try them out rest for a while
 
 _ROWS_PER_CENTRE = 32  # with fewer, distances between centres cost more than a few per cent of a round
 
@@ -126,7 +127,8 @@ class PairBounds:
 
     A bound of round t still holds later, less what its centre has moved since, so nothing is rewritten when centres
     move. Where tables are so wide that keeping them costs little, all blocks do, from the start; elsewhere one block in
-    eight, and the others when a visit guided by bounds costs clearly less than one by BLAS.
+    eight, and the others when a visit guided by bounds costs clearly less than one by BLAS. While it costs clearly
+    more, nobody keeps them, for twice as many rounds each time.
     """
 
     def __init__(self, table: Table, n_clusters: int) -> None:
@@ -147,27 +149,40 @@ class PairBounds:
         if self.useful:  # memory is taken when it is first written to
             self._room = np.empty(self._shape, dtype=np.float32), np.full(n_rows, -1, dtype=np.int32)
         self._rows = self._distances = self._by_rest = 0
+        self._rest, self._next_rest = 0, 1
 
     def block(self, rows: slice) -> tuple[NDArray[np.float32], NDArray[np.int32]] | None:
         """Bounds and their rounds for a block; None where they cannot pay."""
-        return None if self._room is None else (self._room[0][rows], self._room[1][rows])
+        return None if self._room is None or self._rest else (self._room[0][rows], self._room[1][rows])
 
     def keeps(self, number: int) -> bool:
         """Are the bounds of a block of that number to be kept in this round?"""
         early = self.now == 0 and not self.cheap  # then centres are about to go far
-        return self.useful and not early and (self.everywhere or number % _SCOUTS == 0)
+        return self.useful and not early and not self._rest and (self.everywhere or number % _SCOUTS == 0)
 
     def next_round(self, shift: Floats) -> None:
         """Carry on to centres that moved; decide from the last round who keeps bounds in the next."""
         if not self.useful:
             return
+        self._rest = max(0, self._rest - 1)
         if self._rows:
             cost = self._rows * self._visit + self._distances * self._pair + self._by_rest * self._by_blas
-            self.everywhere = self.cheap or cost < _WORTH * self._rows * self._by_blas
+            share = cost / (self._rows * self._by_blas)
+            self.everywhere = self.cheap or share < _WORTH
+            if share > _HOPELESS and not self.cheap:
+                self._rest, self._next_rest = self._next_rest, 2 * self._next_rest
+                self._forget()
+            else:
+                self._next_rest = 1
         self._rows = self._distances = self._by_rest = 0
         self.now += 1
         self._moved.append(self._moved[-1] + shift)
         self.drift = ((self._moved[-1] - np.array(self._moved)) * (1 + 4e-7)).astype(np.float32)
+
+    def _forget(self) -> None:
+        """Old bounds are no better later on."""
+        if self._room is not None:
+            self._room[1][:] = -1
 
     def count(self, n_rows: int, n_settled: int, n_distances: int) -> None:
         """What bounds did for the rows of one block that had them."""

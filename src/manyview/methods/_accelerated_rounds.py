@@ -164,7 +164,7 @@ class _Room:
         n_clusters, dtype = centres.half.size, centres.half.dtype
         self.size = max(256, min(4096, _PANEL_BYTES // (n_clusters * dtype.itemsize)))
         self.products = np.empty(n_clusters * self.size, dtype=dtype)
-        self.panel = table.panel(self.size)
+        self.panel = table.panel(self.size, n_clusters)
         self.values = np.empty((2, self.size), dtype=dtype)
         self.label = np.empty(self.size, dtype=np.int32)
         self.doubts = np.empty((2, n_clusters * self.size), dtype=np.intp)

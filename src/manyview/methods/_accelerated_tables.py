@@ -7,7 +7,7 @@ decided from a product allows for that, and close calls are decided from differe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from ._scaled_views import Centroids, DenseView, Floats, Ints, SparseView
 __all__ = ["Centres", "DenseTable", "SparseTable", "Table", "make_table"]
 
 _AT_ONCE = 2**20  # numbers in memory while ties are decided
+_TURNED = 60  # up to so many centres BLAS is quicker with float32 rows on the left, and turning costs little
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,13 @@ class Centres(Centroids):
     @property
     def squares(self) -> Floats:
         return self.norms**2
+
+
+class Panel(NamedTuple):
+    """Memory for the products of some rows."""
+
+    rows: NDArray[Any]
+    products: NDArray[Any] | None
 
 
 class _Common:
@@ -85,17 +93,24 @@ class DenseTable(_Common, DenseView):
         kernels.fold_centres(points, self.scale, folded, norms)
         return self._centres(points, folded, norms)
 
-    def panel(self, n_rows: int) -> NDArray[Any]:
-        """Room in which ``panel_products`` gathers rows."""
-        return np.empty((n_rows, self.n_features), dtype=self.matrix.dtype)
+    def panel(self, n_rows: int, n_clusters: int) -> Panel:
+        """Room in which ``panel_products`` gathers rows and turns products."""
+        turned = self.matrix.dtype == np.float32 and n_clusters <= min(_TURNED, self.n_features // 2)
+        return Panel(
+            np.empty((n_rows, self.n_features), dtype=self.matrix.dtype),
+            np.empty((n_rows, n_clusters), dtype=self.matrix.dtype) if turned else None,
+        )
 
-    def panel_products(self, rows: slice | Ints, centres: Centres, panel: NDArray[Any], out: NDArray[Any]) -> None:
+    def panel_products(self, rows: slice | Ints, centres: Centres, panel: Panel, out: NDArray[Any]) -> None:
         """Inner products of scaled rows with every scaled centre, (K, m), by BLAS."""
         if isinstance(rows, slice):
             chosen = self.matrix[rows]
         else:
-            chosen = np.take(self.matrix, rows, axis=0, out=panel[: rows.size], mode="clip")
-        np.matmul(centres.folded, chosen.T, out=out)
+            chosen = np.take(self.matrix, rows, axis=0, out=panel.rows[: rows.size], mode="clip")
+        if panel.products is None:
+            np.matmul(centres.folded, chosen.T, out=out)
+        else:
+            np.copyto(out, np.matmul(chosen, centres.folded.T, out=panel.products[: len(chosen)]).T)
 
     def dense_rows(self, rows: Ints) -> Floats:
         return self.matrix[rows].astype(np.float64)
@@ -115,10 +130,10 @@ class SparseTable(_Common, SparseView):
     def centres(self, points: Floats) -> Centres:
         return self._centres(points, np.ascontiguousarray((points * self.scale**2).T), self.lengths(points))
 
-    def panel(self, n_rows: int) -> NDArray[Any]:
-        return np.empty(0)
+    def panel(self, n_rows: int, n_clusters: int) -> Panel:
+        return Panel(np.empty(0), None)
 
-    def panel_products(self, rows: slice | Ints, centres: Centres, panel: NDArray[Any], out: NDArray[Any]) -> None:
+    def panel_products(self, rows: slice | Ints, centres: Centres, panel: Panel, out: NDArray[Any]) -> None:
         chosen = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
         kernels.csr_products(*self.csr, chosen, centres.folded, np.empty(out.shape[0]), out)
 
