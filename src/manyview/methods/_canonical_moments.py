@@ -20,7 +20,7 @@ __all__ = ["Moments", "Side", "covariances", "reduced_sides"]
 
 Floats = NDArray[np.float64]
 
-_BLOCK_BYTES = 32 * 2**20
+_BLOCK_BYTES = 48 * 2**20
 _DENSE_ABOVE = 0.03  # a block of a sparse view this full goes through BLAS faster than through its indices
 _OFFSET = 16.0  # how many times its variance a squared mean may be before rows are shifted
 _SAFE = {np.dtype(np.float32): (1e-12, 1e12), np.dtype(np.float64): (1e-100, 1e100)}
@@ -199,7 +199,9 @@ def _csr(block: NDArray[Any]) -> Any:
 
 
 def _sums(block: Matrix, here: NDArray[np.bool_]) -> Any:
-    """``block.T @ here``; a dense block is quicker from the left."""
+    """``block.T @ here``; a dense block is quicker from the left, and once is enough where nothing is missing."""
+    if here.all():
+        return np.asarray(block.T @ np.ones(here.shape[0], dtype=block.dtype))[:, None]
     ones = here.astype(block.dtype)
     return block.T @ ones if is_sparse(block) else (np.ascontiguousarray(ones.T) @ block).T
 

@@ -96,21 +96,21 @@ def _whitener(
     covariance: Floats, ridge: float, precision: float
 ) -> tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]:
     """``B^-1 A`` and ``B^-T A`` for ``B B' = covariance + ridge I``; directions without variance drop out."""
-    from scipy.linalg import cholesky, eigh, solve_triangular
+    from scipy.linalg import cholesky, eigh, get_blas_funcs
 
     width = covariance.shape[0]
     if ridge > 2 * precision * float(np.trace(covariance)):  # beyond what rounding may have made negative
-        factor = covariance.copy(order="F")
+        factor = covariance.copy()
         factor.flat[:: width + 1] += ridge
-        factor = cholesky(factor, lower=True, overwrite_a=True, check_finite=False)
+        factor = cholesky(factor.T, lower=True, overwrite_a=True, check_finite=False)  # symmetric: either order will do
+        solve = get_blas_funcs("trsm", (factor,))
 
-        def whiten(matrix: Floats) -> Floats:
-            return np.asarray(solve_triangular(factor, matrix, lower=True, check_finite=False))
+        def whiten(matrix: Floats, turned: bool = False) -> Floats:
+            if matrix.flags.c_contiguous:  # the same from the right, in place of a copy in the other order
+                return np.asarray(solve(1.0, factor, matrix.T, side=1, lower=1, trans_a=not turned).T)
+            return np.asarray(solve(1.0, factor, matrix, lower=1, trans_a=turned))
 
-        def unwhiten(matrix: Floats) -> Floats:
-            return np.asarray(solve_triangular(factor, matrix, lower=True, trans="T", check_finite=False))
-
-        return whiten, unwhiten
+        return whiten, lambda matrix: whiten(matrix, turned=True)
     values, vectors = eigh(covariance, check_finite=False)
     kept = values > np.sqrt(width) * precision * max(values[-1], np.finfo(np.float64).tiny)
     roots = vectors[:, kept] / np.sqrt(values[kept] + ridge)
