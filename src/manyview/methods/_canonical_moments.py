@@ -101,6 +101,7 @@ class Side:
             if self.basis is not None:
                 return np.asarray(part @ self.basis.astype(self.dtype))
             return part if self.sparse else part.toarray()
+        part = np.ascontiguousarray(part)  # sums must not hang on the order in memory
         if self.unit != 1.0:
             part = part * self.dtype.type(self.unit)
         if self.shift is not None:
