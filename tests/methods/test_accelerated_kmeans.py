@@ -268,3 +268,22 @@ def test_progress_is_told(capsys):
         AcceleratedKMeans(2, init=[[0.0], [1.0]], verbose=2).fit([[11.0], [0.0], [1.0]])
     told = capsys.readouterr().err
     assert "round 1: inertia 100, 3 items moved" in told and "given centres: inertia 0.5, 3 rounds" in told
+
+
+def test_bounds_that_do_not_pay_rest_twice_as_long_each_time():
+    table = make_table(np.zeros((64, 512), dtype=np.float32), np.ones(512))
+    pairs = bounds.PairBounds(table, 60)
+    assert pairs.useful and not pairs.cheap
+    tried = []
+    for _ in range(20):
+        pairs.next_round(np.zeros(60))
+        tried.append(pairs.block(slice(0, 10)) is not None)
+        if tried[-1] and pairs.keeps(0):
+            pairs.count(100, 0, 100)  # of all rows that had bounds none was settled
+    assert "".join("+" if one else "-" for one in tried) == "+-+--+----+--------+"
+    pairs.next_round(np.zeros(60))
+    while pairs.block(slice(0, 10)) is None:
+        pairs.next_round(np.zeros(60))
+    pairs.count(100, 100, 0)  # now they settle all
+    pairs.next_round(np.zeros(60))
+    assert pairs.everywhere and pairs.block(slice(0, 10)) is not None
