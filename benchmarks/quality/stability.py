@@ -19,7 +19,6 @@ from manyview.collection.collection import Collection
 from manyview.data.tags import TagTable
 from manyview.workflow.add import add_items
 from manyview.workflow.fit import fit_collection
-from manyview.workflow.living import current_assignment
 
 from .collections import load
 from .pictures import picture_collection
@@ -70,10 +69,10 @@ def _story(views: dict[str, Any], tags: Any, y: np.ndarray, late: np.ndarray, k:
             np.savez(Path(folder) / f"{name}.npz", **arrays)
         with Collection.create(Path(folder) / "c.manyview", Path(folder) / "early.npz") as collection:
             fit_collection(collection, n_clusters=k)
-            first, before = current_assignment(collection)
+            first, before = collection.runs.assignment()
             add_items(collection, Path(folder) / "late.npz")
             changes = fit_collection(collection, n_clusters=k, fresh=fresh).changes
-            ids, after = current_assignment(collection)
+            ids, after = collection.runs.assignment()
         assert changes is not None and np.array_equal(ids[: first.size], first)
         truth = np.concatenate([y[~late], y[late]])
         return {

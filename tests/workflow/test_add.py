@@ -15,14 +15,14 @@ from manyview.workflow import edits
 from manyview.workflow.add import add_items
 from manyview.workflow.fit import fit_collection
 from manyview.workflow.index import Index
-from manyview.workflow.living import current_assignment, current_clusters
+from manyview.workflow.living import current_clusters
 from manyview.workflow.profiles import cluster_profiles
 
 from .living_samples import make, write
 
 
 def where(collection):
-    return dict(zip(*(part.tolist() for part in current_assignment(collection)), strict=True))
+    return dict(zip(*(part.tolist() for part in collection.runs.assignment()), strict=True))
 
 
 @pytest.mark.parametrize("method", ["consensus", "rmkmc"])

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from manyview.workflow.changes import Flow, change_report
 from manyview.workflow.fit import fit_collection
-from manyview.workflow.living import current_assignment
 
 from .living_samples import make
 
@@ -77,9 +76,9 @@ def test_the_parts_add_up(first, second):
 def test_every_mover_of_a_refit_has_a_reason(tmp_path):
     with make(tmp_path) as collection:
         fit_collection(collection, n_clusters=4)
-        before = current_assignment(collection)
+        before = collection.runs.assignment()
         changes = fit_collection(collection, n_clusters=3).changes
-        after = current_assignment(collection)
+        after = collection.runs.assignment()
         assert changes.n_moved == int((before[1] != after[1]).sum()) > 0
         assert {one.reason for one in changes.movers} <= {"closed", "merged"} and all(
             m.sentence for m in changes.movers

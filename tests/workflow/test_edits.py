@@ -9,7 +9,7 @@ from manyview import Collection
 from manyview.errors import ParameterError, StoreError
 from manyview.workflow import edits
 from manyview.workflow.fit import fit_collection
-from manyview.workflow.living import current_assignment, current_clusters
+from manyview.workflow.living import current_clusters
 from manyview.workflow.undo import undo
 
 from .living_samples import make
@@ -26,27 +26,27 @@ def fitted(tmp_path_factory):
 def four(fitted, tmp_path):
     """Four clusters of twenty; ``four.number[kind]`` is the cluster of a kind."""
     with Collection.open(shutil.copytree(fitted, tmp_path / "c.manyview"), write=True) as collection:
-        at = dict(zip(*(part.tolist() for part in current_assignment(collection)), strict=True))
+        at = dict(zip(*(part.tolist() for part in collection.runs.assignment()), strict=True))
         collection.number = [at[1], at[21], at[41], at[61]]
         assert len(set(collection.number)) == 4
         yield collection
 
 
 def at(collection, *items):
-    ids, clusters = current_assignment(collection)
+    ids, clusters = collection.runs.assignment()
     known = dict(zip(ids.tolist(), clusters.tolist(), strict=True))
     return [known[item] for item in items]
 
 
 def sizes(collection):
     found = current_clusters(collection)
-    _, clusters = current_assignment(collection)
+    _, clusters = collection.runs.assignment()
     counted = {cluster: int(n) for cluster, n in zip(*np.unique(clusters, return_counts=True), strict=True)}
     counted.pop(-1, None)
     assert {one.id: one.size for one in found} == counted
     for one in found:  # a profile is about the members there are, and names clusters that are there
         assert one.profile["size"] == one.size and one.profile["label"] == one.id
-        members = set(current_assignment(collection)[0][clusters == one.id].tolist())
+        members = set(collection.runs.assignment()[0][clusters == one.id].tolist())
         assert set(one.profile["exemplars"]) <= members
         assert {near["label"] for near in one.profile["nearest"]} <= counted.keys() - {one.id}
         assert {b["item"] for b in one.profile["borderline"]} <= members

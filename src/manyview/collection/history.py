@@ -91,8 +91,9 @@ class Change:
         for start in range(0, len(wanted), _AT_ONCE):
             part = wanted[start : start + _AT_ONCE]
             marks = ", ".join([f"({', '.join('?' * len(key))})"] * len(part))
+            numbered = ", ".join(f"k{n}" for n in range(len(key)))
             sql = (
-                f"WITH wanted ({', '.join(f'k{n}' for n in range(len(key)))}) AS (VALUES {marks}) "  # noqa: S608
+                f"WITH wanted ({numbered}) AS (VALUES {marks}) "  # noqa: S608  names of the schema
                 f"SELECT {columns} FROM wanted CROSS JOIN {table} ON {same}"
             )
             found += self._catalog.rows(sql, [value for one in part for value in one])

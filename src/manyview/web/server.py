@@ -185,7 +185,7 @@ def _names(host: str) -> set[str]:
     names = {f"[{host}]" if ":" in host else host}
     if host in (*_LOOPBACK, "0.0.0.0", "::1", "::"):  # noqa: S104  compared, not bound
         names |= set(_LOOPBACK)
-    if host in ("0.0.0.0", "::"):  # noqa: S104
+    if host in ("0.0.0.0", "::"):  # noqa: S104  compared, not bound
         names |= {socket.gethostname(), socket.getfqdn()}
         names |= {str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
     return names

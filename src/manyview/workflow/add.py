@@ -21,8 +21,8 @@ from ..features.base import extractor, extractor_names
 from ..ingest import Source
 from .changes import ChangeReport
 from .compute import Computed, Progress, came_with_source, compute_views, default_views
-from .likeness import confidence_of
 from .living import closeness_of_items, refresh_profiles, settle
+from .profiles import confidence_of
 from .run_views import TAGS, run_views
 from .updates import record_update, tell_changes
 

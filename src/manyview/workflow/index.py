@@ -203,7 +203,8 @@ class Index:
 
     def _pairs(self, table: str, values: Iterable[Any] = ()) -> Ints:
         """Items and tags of a table as pairs of row and tag, sorted; without items that are gone."""
-        found = self._numbers(f"SELECT item_id << {_TAG_BITS} | tag_id AS n FROM {table}", values)  # noqa: S608
+        sql = f"SELECT item_id << {_TAG_BITS} | tag_id AS n FROM {table}"  # noqa: S608  a table of the schema
+        found = self._numbers(sql, values)
         items = found >> _TAG_BITS
         here = among(items, self.ids)
         return distinct((np.searchsorted(self.ids, items[here]) << _TAG_BITS) | (found[here] & _TAG))

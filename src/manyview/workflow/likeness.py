@@ -27,7 +27,7 @@ from ..data.views import Views
 from ..errors import ParameterError
 from ._grouping import Grouping
 
-__all__ = ["Likeness", "closeness_to_clusters", "confidence_of", "measure_likeness"]
+__all__ = ["Likeness", "closeness_to_clusters", "measure_likeness"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -304,14 +304,6 @@ def _close(
     known[at_home] &= n > 1
     close[at_home] = np.where(known[at_home], 1.0 - (1.0 - 2.0 * others + square) / spread, 0.0)
     return close, known, others
-
-
-def confidence_of(margin: Floats) -> Floats:
-    """How sure a place is: 0.5 where another cluster is as close as its own, more where it is farther.
-
-    ``0.5 + margin``, cut to [0, 1]; NaN where nothing is known.
-    """
-    return np.clip(0.5 + margin.round(6), 0.0, 1.0)
 
 
 def closeness_to_clusters(

@@ -21,7 +21,6 @@ __all__ = [
     "LiveCluster",
     "closeness_of_items",
     "clusters_of",
-    "current_assignment",
     "current_clusters",
     "labels_of_all",
     "refresh_profiles",
@@ -47,11 +46,6 @@ class LiveCluster:
     """The labels of the run that its items have."""
     profile: dict[str, Any] = field(repr=False)
     """What it is about; other clusters and items in it go by their numbers."""
-
-
-def current_assignment(collection: Collection, run_id: int | None = None) -> tuple[Ids, Ids]:
-    """The items of a run, ascending, and the cluster each one is in now; -1 for none."""
-    return collection.runs.assignment(run_id)
 
 
 def current_clusters(collection: Collection, run_id: int | None = None) -> list[LiveCluster]:

@@ -14,7 +14,7 @@ from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
 from ._grouping import Grouping, check_grouping
-from .likeness import Likeness, confidence_of, measure_likeness, over_views
+from .likeness import Likeness, measure_likeness, over_views
 from .names import ClusterName, name_clusters
 from .tag_shares import TagCounts, TagShare, count_tags
 
@@ -25,6 +25,7 @@ __all__ = [
     "NearCluster",
     "ViewProfile",
     "cluster_profiles",
+    "confidence_of",
     "known_or_none",
 ]
 
@@ -245,6 +246,14 @@ def cluster_profiles(
         tags=counts,
         likeness=likeness,
     )
+
+
+def confidence_of(margin: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How sure a place is: 0.5 where another cluster is as close as its own, more where it is farther.
+
+    ``0.5 + margin``, cut to [0, 1]; NaN where nothing is known.
+    """
+    return np.clip(0.5 + margin.round(6), 0.0, 1.0)
 
 
 def known_or_none(value: float) -> float | None:
