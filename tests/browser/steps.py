@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import Any
+
 from playwright.sync_api import Locator, Page, expect
 
-expect.set_options(timeout=40_000)
+PATIENCE = 40.0
+expect.set_options(timeout=PATIENCE * 1000)
+
+
+def comes_to(page: Page, read: Callable[[], Any], wanted: Any, about: str = "") -> None:
+    """Wait until the page reads as wanted: what it showed before may stand for a moment."""
+    until = time.monotonic() + PATIENCE
+    while (said := read()) != wanted and time.monotonic() < until:
+        page.wait_for_timeout(30)
+    assert said == wanted, about
 
 
 def go(page: Page, address: str) -> None:
@@ -30,4 +43,9 @@ def rows(page: Page) -> Locator:
 
 def names(page: Page) -> list[str]:
     expect(rows(page).first).to_be_visible()
-    return [row.get_attribute("aria-label") for row in rows(page).all()]
+    return labels(rows(page))
+
+
+def labels(found: Locator) -> list[str]:
+    """What the elements are called, read at one moment."""
+    return found.evaluate_all("found => found.map(one => one.getAttribute('aria-label'))")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .demo import Server, make_demo
-from .steps import go, names, rows, says
+from .steps import comes_to, go, names, rows, says
 
 pytestmark = pytest.mark.slow
 
@@ -48,13 +48,14 @@ def test_light_and_dark_follow_the_system_until_somebody_chooses(new_page):
     paper = "() => getComputedStyle(document.body).backgroundColor"
     dark = page.evaluate(paper)
     page.get_by_role("button", name="Light colours").click()
+    expect(page.get_by_role("button", name="Dark colours")).to_be_visible()
+    comes_to(page, lambda: page.evaluate(paper) != dark, True)
     light = page.evaluate(paper)
-    assert light != dark
     page.reload()
     expect(page.get_by_role("button", name="Dark colours")).to_be_visible()
-    assert page.evaluate(paper) == light
+    comes_to(page, lambda: page.evaluate(paper), light)
     page.get_by_role("button", name="Dark colours").click()
-    assert page.evaluate(paper) == dark
+    comes_to(page, lambda: page.evaluate(paper), dark)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

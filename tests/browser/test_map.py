@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .steps import go, says, undo_in_toast
+from .steps import comes_to, go, says, undo_in_toast
 
 pytestmark = pytest.mark.slow
 
@@ -78,7 +78,7 @@ def test_without_webgl_the_points_are_on_a_canvas(page):
     page.reload()
     box = opened(page)
     expect(box).to_have_attribute("data-drawn-by", "canvas")
-    assert colours(page) >= 5
+    comes_to(page, lambda: colours(page) >= 5, True)
 
 
 def test_with_webgl_three_js_draws_under_our_policy(with_webgl, served, watch):
@@ -90,8 +90,7 @@ def test_with_webgl_three_js_draws_under_our_policy(with_webgl, served, watch):
     expect(box).to_have_attribute("data-drawn-by", "webgl")
     shot = box.screenshot()
     page.get_by_role("button", name="Closer").click()
-    page.wait_for_timeout(400)
-    assert box.screenshot() != shot
+    comes_to(page, lambda: box.screenshot() != shot, True)
     context.close()
     watch.check()
 
@@ -109,7 +108,7 @@ def test_zoom_by_key_wheel_and_button_is_kept_in_the_address(page):
     page.reload()
     expect(canvas(page)).to_be_visible()
     page.wait_for_timeout(500)
-    assert page.url == kept
+    comes_to(page, lambda: page.url, kept)
     page.get_by_role("button", name="All of it").click()
     expect(page).not_to_have_url(re.compile("at="))
 
