@@ -106,7 +106,8 @@ def test_literal_keeps_what_exact_moves():
     norms = np.stack([now, other], axis=1)
     labels, pairs = np.empty(1, dtype=np.intp), np.empty((2, 2), dtype=np.intp)
     cost, weight = np.empty(2), (0.5 / now)[:, None]
-    assert kernels.choose_literal(products, norms**2, weight, np.zeros(1), cost, labels, *pairs) == 0
+    known = (np.zeros((2, 1)), norms**2, norms.max(axis=1), weight, np.zeros(2))
+    assert kernels.choose_literal(products, *known, cost, labels, *pairs) == 0
     assert labels[0] == 0 and np.allclose(cost, [2.05, 5.125])
     args = (np.zeros((2, 1)), norms, np.ones((2, 1)), np.full(2, 1e-15), cost, labels, *pairs)
     assert kernels.choose_exact(products, *args) == 0
@@ -154,7 +155,9 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
         view_kernels.pair_squared_distances(part, present, scale, np.arange(30), labels, F, out)
         assert np.allclose(out, np.where(held, squares, 0), **close)
         lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7), dtype=dtype), np.zeros(4)
-        total = view_kernels.residuals_and_sums(part, present, scale, labels, weight, F, 0.1, lengths, sums, mass)
+        known = np.where(np.arange(30) % 2, squares, -1.0)
+        given = (part, present, scale, labels, weight, F, known, 0.1)
+        total = view_kernels.residuals_and_sums(*given, lengths, sums, mass)
         e = np.sqrt(squares + 0.01)
         assert np.allclose(lengths, np.where(held, e, np.inf), **close)
         assert total == pytest.approx((weight * e)[held].sum(), rel=1e-5)
@@ -171,6 +174,28 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
         view_kernels.column_range(part, present, weight, low, high, column)
         assert np.array_equal(low, X[present].min(0)) and np.array_equal(high, X[present].max(0))
         assert np.allclose(column, weight[present] @ X[present], **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_tell_a_distance_only_where_nothing_cancels(dtype, seed):
+    rng = np.random.default_rng(seed)
+    X, F = rng.normal(size=(2, 40, 30)), rng.normal(size=(2, 3, 30))
+    labels = rng.integers(3, size=40)
+    X[0, :10] = F[0, labels[:10]] * (1 + 1e-6)  # all but on their centroids
+    X, F = X.astype(dtype), F.astype(dtype)
+    norms, lengths = np.linalg.norm(X.astype(float), axis=2), np.linalg.norm(F.astype(float), axis=2)
+    products = X @ F.transpose(0, 2, 1)
+    products[1, 0] = np.nan
+    found = np.empty((2, 40))
+    kernels.own_squares(products, norms, lengths, labels, found)
+    true = ((X.astype(float) - F.astype(float)[:, labels]) ** 2).sum(2)
+    known = found >= 0
+    assert not known[0, :10].any() and not known[1, 0] and (found[~known] == -1).all() and known.sum() > 40
+    assert np.allclose(found[known], true[known], rtol=30 * np.finfo(dtype).eps)
+    total, part = rng.normal(size=(3, 30)), X[0, :3]
+    expected = total + part
+    kernels.add_to(total, part)
+    assert np.array_equal(total, expected)
 
 
 def test_sparse_kernels_equal_their_numpy_twins(seed):
@@ -214,8 +239,9 @@ def test_choice_leaves_open_only_what_rounding_allows():
     cost = np.array([[1.0, 2.0, 3.0], [5.0, 4.0, 4.05], [7.0, 7.0, 9.0]])
     products, squares = -cost[None] / 2, np.zeros((1, 3))  # so that |f|^2 - 2 x.f is the cost
     labels, pairs = np.empty(3, dtype=np.intp), np.empty((2, 9), dtype=np.intp)
-    doubt = np.array([0.5, 0.1, 0.0])
-    n_open = kernels.choose_literal(products, squares, np.ones((1, 3)), doubt, np.empty(3), labels, *pairs)
+    norms = np.array([[0.5, 0.1, 0.0]]) - 1e-9  # with a slack of 1 / 4 and lengths of 1e-9 of centroids, the doubt
+    known = (norms, squares, np.array([1e-9]), np.ones((1, 3)), np.array([0.25e9]))
+    n_open = kernels.choose_literal(products, *known, np.empty(3), labels, *pairs)
     assert labels.tolist() == [0, 1, 0]
     assert pairs[:, :n_open].T.tolist() == [[1, 1], [1, 2], [2, 0], [2, 1]]
     kernels.settle(*pairs[:, :n_open], np.array([4.06, 4.05, 7.0, 7.0]), labels)

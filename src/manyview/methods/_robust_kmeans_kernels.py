@@ -11,24 +11,29 @@ from ..kernel import kernel
 
 
 @kernel
-def choose_literal(products, squares, weight, doubt, cost, labels, rows, clusters):
+def choose_literal(products, norms, squares, largest, weight, slack, cost, labels, rows, clusters):
     """Label each row by the smallest ``sum_v weight (|f|^2 - 2 x.f)``: equation (13) less what all clusters share.
 
-    IN  products: (n_views, n, K), x.f; squares: (n_views, K), |f|^2; weight: (n_views, n), omega * D, 0 where a view is
-        missing; all of one float type; doubt: float64 (n,), twice the error bound of a cost
-    OUT cost: (K,) of that type, room for one row; labels: intp (n,); rows, clusters: intp (n * K,), the open pairs
+    IN  products: (n_views, n, K), x.f, and squares: (n_views, K), |f|^2, of one float type; norms: float64
+        (n_views, n), |x|; largest: float64 (n_views,), the largest |f|; weight: float64 (n_views, n), omega * D, 0
+        where a view is missing; slack: float64 (n_views,)
+    OUT cost: (K,) of the type of products, room for one row; labels: intp (n,); rows, clusters: intp (n * K,), the
+        open pairs
     Returns how many pairs are open.
     """
     n_open = 0
     for i in range(products.shape[1]):
         cost[:] = 0
+        doubt = 0.0  # twice the error bound of a cost
         for v in range(products.shape[0]):
-            w = weight[v, i]
-            p = products[v, i]
-            q = squares[v]
-            for k in range(p.shape[0]):
-                cost[k] += w * (q[k] - 2 * p[k])
-        n_open += _possible(cost, doubt[i], i, n_open, labels, rows, clusters)
+            if weight[v, i] > 0.0:  # else the row may hold NaN
+                w = cost.dtype.type(weight[v, i])
+                p = products[v, i]
+                q = squares[v]
+                for k in range(p.shape[0]):
+                    cost[k] += w * (q[k] - 2 * p[k])
+                doubt += weight[v, i] * 4.0 * slack[v] * largest[v] * (norms[v, i] + largest[v])
+        n_open += _possible(cost, doubt, i, n_open, labels, rows, clusters)
     return n_open
 
 
@@ -65,24 +70,26 @@ def choose_exact(products, norms, centroid_norms, weight, slack, cost, labels, r
 @kernel
 def _possible(cost, doubt, i, n_open, labels, rows, clusters):
     """Label row i with its cheapest cluster and list the clusters that may be as cheap; none where it is alone."""
+    best = 0
     lowest = cost[0]
-    for k in range(cost.shape[0]):
-        lowest = min(lowest, cost[k])
-    line = lowest + doubt
-    n_possible = 0
-    for k in range(cost.shape[0]):
-        n_possible += cost[k] <= line
-    best = -1
-    found = 0
-    for k in range(cost.shape[0]):
-        if cost[k] <= line:
-            if best < 0 and cost[k] == lowest:
+    second = cost.dtype.type(np.inf)
+    for k in range(1, cost.shape[0]):
+        if cost[k] < second:
+            if cost[k] < lowest:
                 best = k
-            if n_possible > 1:
+                second = lowest
+                lowest = cost[k]
+            else:
+                second = cost[k]
+    labels[i] = best
+    line = lowest + doubt
+    found = 0
+    if second <= line:
+        for k in range(cost.shape[0]):
+            if cost[k] <= line:
                 rows[n_open + found] = i
                 clusters[n_open + found] = k
                 found += 1
-    labels[i] = best
     return found
 
 
@@ -100,3 +107,32 @@ def settle(rows, clusters, pair_cost, labels):
             previous = rows[p]
             lowest = pair_cost[p]
             labels[rows[p]] = clusters[p]
+
+
+@kernel
+def own_squares(products, norms, centroid_norms, labels, out):
+    """Squared distance of each row to its centroid in each view, where the inner product tells it.
+
+    ``|x|^2 + |f|^2 - 2 x.f`` has as many digits as a sum of squared differences where nothing much is taken away:
+    where ``2 |x| |f|`` is no more than what is left. For all other rows -1 is put, NaN included.
+
+    IN  products: (n_views, n, K) float; norms: float64 (n_views, n); centroid_norms: float64 (n_views, K);
+        labels: intp (n,)
+    OUT out: float64 (n_views, n)
+    """
+    for v in range(products.shape[0]):
+        for i in range(products.shape[1]):
+            x = norms[v, i]
+            f = centroid_norms[v, labels[i]]
+            square = x * x + f * f - 2.0 * products[v, i, labels[i]]
+            out[v, i] = square if 2.0 * x * f <= square else -1.0
+
+
+@kernel
+def add_to(total, part):
+    """``total += part`` over types: float64 (K, d), and any float. NumPy would convert piece by piece."""
+    for k in range(total.shape[0]):
+        t = total[k]
+        p = part[k]
+        for j in range(t.shape[0]):
+            t[j] += p[j]

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from ..blocks import Workers, row_blocks
+from ..blocks import Workers
 from . import _robust_kmeans_kernels as kernels
+from ._robust_assignment import Field, Spare, assign_block, blocks, make_field
 from ._scaled_views import Centroids, Floats, Ints, ScaledView
 
-__all__ = ["Outcome", "Problem", "assign_items", "objective_and_weights", "run_rounds"]
+__all__ = ["Outcome", "Problem", "objective_and_weights", "run_rounds"]
 
-
-BLOCK_BYTES = 8 * 2**20
-MOST_ROWS = 4096  # so many are summed in the type of the data before float64 takes over
+Sums = tuple[list[NDArray[np.floating]], list[Floats]]  # per view (K, d_v) of D (x - f), and masses (K,) of D
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,12 @@ class Problem:
 
     @property
     def blocks(self) -> list[slice]:
-        return _blocks(self.views, self.n_clusters)
+        return blocks(self.views, self.n_clusters)
+
+    @cached_property
+    def rooms(self) -> Spare[Sums]:
+        K = self.n_clusters
+        return Spare(lambda: ([view.sums(K) for view in self.views], [np.zeros(K) for _ in self.views]))
 
 
 @dataclass
@@ -71,86 +75,8 @@ class _Partial:
     residual_sums: Floats  # per view, of e
 
 
-def _blocks(views: Sequence[ScaledView], n_clusters: int) -> list[slice]:
-    """Blocks that stay in the processor's cache between the two looks a round takes at them."""
-    row_bytes = sum(view.row_bytes + 8 * n_clusters for view in views)
-    return row_blocks(views[0].present.size, max(row_bytes, BLOCK_BYTES / MOST_ROWS), BLOCK_BYTES)
-
-
-@dataclass(frozen=True)
-class _Field:
-    """The centroids of all views, prepared once for a pass over the blocks."""
-
-    centroids: Sequence[Centroids]
-    norms: Floats  # (n_views, K)
-    squares: NDArray[np.floating]  # (n_views, K), in the type of the products
-    slack: Floats  # (n_views,), relative error of an inner product
-
-
-def _field(views: Sequence[ScaledView], points: Sequence[Floats]) -> _Field:
-    centroids = [view.centroids(F) for view, F in zip(views, points, strict=True)]
-    dtype = np.result_type(*(c.folded.dtype for c in centroids))
-    norms = np.array([c.norms for c in centroids])
-    slack = np.array([view.slack for view in views]) + 4 * len(views) * float(np.finfo(dtype).eps)
-    return _Field(centroids, norms, (norms**2).astype(dtype), slack)
-
-
-def _assign_block(views: Sequence[ScaledView], rows: slice, field: _Field, weight: Floats, rule: str) -> Ints:
-    """The cheapest cluster for each row, given each view's weight for each row (0 where it is missing)."""
-    n_rows, n_clusters = rows.stop - rows.start, field.norms.shape[1]
-    products = np.empty((len(views), n_rows, n_clusters), dtype=field.squares.dtype)
-    norms = np.empty((len(views), n_rows))
-    for v, view in enumerate(views):
-        view.products(rows, field.centroids[v], products[v])
-        norms[v] = view.norms(rows)
-    labels, pairs = np.empty(n_rows, dtype=np.intp), np.empty((2, n_rows * n_clusters), dtype=np.intp)
-    if rule == "literal":
-        largest = field.norms.max(axis=1)[:, None]
-        doubt = (weight * ((4.0 * field.slack[:, None] * largest) * (norms + largest))).sum(axis=0)
-        if not weight.all():
-            products[weight == 0] = 0  # rows that lack the view may hold NaN
-        room = np.empty(n_clusters, dtype=products.dtype)
-        n_open = kernels.choose_literal(
-            products, field.squares, weight.astype(products.dtype), doubt, room, labels, *pairs
-        )
-    else:
-        room = np.empty(n_clusters)
-        n_open = kernels.choose_exact(products, norms, field.norms, weight, field.slack, room, labels, *pairs)
-    if n_open:
-        which, cluster = pairs[:, :n_open]
-        pair_cost = np.zeros(n_open)
-        for v, view in enumerate(views):
-            squares = view.pair_squared_distances(rows, which, cluster, field.centroids[v])
-            pair_cost += weight[v, which] * (squares if rule == "literal" else np.sqrt(squares))
-        kernels.settle(which, cluster, pair_cost, labels)
-    return labels
-
-
-def assign_items(
-    views: Sequence[ScaledView],
-    points: Sequence[Floats],
-    weights: Floats,
-    workers: Workers,
-    distances: bool = False,
-) -> tuple[Ints, Floats]:
-    """Label items by the smallest ``sum_v weights_v |x^v - f_k^v|``; with their distances per view if asked."""
-    field = _field(views, points)
-
-    def block(rows: slice) -> tuple[Ints, Floats]:
-        weight = np.array([w * view.present[rows] for w, view in zip(weights, views, strict=True)])
-        labels = _assign_block(views, rows, field, weight, "exact")
-        if not distances:
-            return labels, np.empty((len(views), 0))
-        each = np.arange(labels.size)
-        squares = [view.pair_squared_distances(rows, each, labels, field.centroids[v]) for v, view in enumerate(views)]
-        return labels, np.sqrt(squares)
-
-    parts = list(workers.map(block, _blocks(views, field.norms.shape[1])))
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts], axis=1)
-
-
 def _round_block(
-    problem: Problem, field: _Field, weights: Floats, residuals: NDArray[np.floating], rows: slice
+    problem: Problem, field: Field, weights: Floats, residuals: NDArray[np.floating], rows: slice
 ) -> _Partial:
     """Assign the items of a block, measure their residuals, and sum them up for the next centroids."""
     views = problem.views
@@ -158,28 +84,27 @@ def _round_block(
         weight = 0.5 * weights[:, None] / residuals[:, rows]  # 0 where an item lacks the view
     else:
         weight = np.array([w * view.present[rows] for w, view in zip(weights, views, strict=True)])
-    labels = _assign_block(views, rows, field, weight, problem.rule)
+    labels, squares = assign_block(views, rows, field, weight, problem.rule)
     fresh = np.empty((len(views), labels.size), dtype=residuals.dtype)
-    sums, mass = _room(problem)
+    sums, mass = _empty(problem.rooms.take())
     residual_sums = np.zeros(len(views))
     counts = problem.item_weight[rows]
     for v, view in enumerate(views):
-        residual_sums[v] = view.residuals_and_sums(
-            rows, labels, counts, field.centroids[v], problem.eps[v], fresh[v], sums[v], mass[v]
-        )
+        given = (rows, labels, counts, field.centroids[v], squares[v], problem.eps[v])
+        residual_sums[v] = view.residuals_and_sums(*given, fresh[v], sums[v], mass[v])
     return _Partial(labels, fresh, sums, mass, residual_sums)
 
 
-def _room(problem: Problem) -> tuple[list[NDArray[np.floating]], list[Floats]]:
-    """Sums and masses of one block, empty."""
-    K = problem.n_clusters
-    return [view.sums(K) for view in problem.views], [np.zeros(K) for _ in problem.views]
+def _empty(room: Sums) -> Sums:
+    for one in (*room[0], *room[1]):
+        one.fill(0)
+    return room
 
 
-def _sum_block(problem: Problem, field: _Field, labels: Ints, rows: slice) -> _Partial:
+def _sum_block(problem: Problem, field: Field, labels: Ints, rows: slice) -> _Partial:
     """Sums of the items of a block under given labels, every D = 1."""
     views = problem.views
-    sums, mass = _room(problem)
+    sums, mass = _empty(problem.rooms.take())
     for v, view in enumerate(views):
         view.add_differences(rows, labels[rows], problem.item_weight[rows], field.centroids[v], sums[v], mass[v])
     return _Partial(labels[rows], np.empty((len(views), 0)), sums, mass, np.zeros(len(views)))
@@ -196,8 +121,9 @@ def _gather(problem: Problem, function: Callable[[slice], _Partial]) -> _Partial
         residuals.append(part.residuals)
         total.residual_sums += part.residual_sums
         for v in range(len(problem.views)):
-            total.sums[v] += part.sums[v]
+            kernels.add_to(total.sums[v], part.sums[v])
             total.mass[v] += part.mass[v]
+        problem.rooms.give((part.sums, part.mass))
     total.labels, total.residuals = np.concatenate(labels), np.concatenate(residuals, axis=1)
     return total
 
@@ -234,14 +160,14 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
     residuals = np.array([np.where(view.present, 0.5 / u, np.inf) for view, u in zip(views, problem.unit, strict=True)])
     residuals = residuals.astype(dtype)
     log_omega = np.zeros(n_views) if problem.fixed_weights is None else _log(problem.fixed_weights)
-    field = _field(views, [np.zeros((problem.n_clusters, view.n_features)) for view in views])
+    field = make_field(views, [np.zeros((problem.n_clusters, view.n_features)) for view in views])
     total = _gather(problem, partial(_sum_block, problem, field, labels))
     total.labels = labels.copy()
-    n_reseeded = _reseed(problem, total, np.ones(labels.size), residuals, field.centroids)
+    n_reseeded = _reseed(problem, total, lambda: np.ones(labels.size), residuals, field.centroids)
     labels, objective = total.labels, []
     log_alpha = residual_sums = np.zeros(n_views)
     for n_round in range(1, problem.max_iter + 1):
-        field = _field(
+        field = make_field(
             views, [_moved(views[v], field.centroids[v], total.sums[v], total.mass[v]) for v in range(n_views)]
         )
         weights = _shifted_exp(log_omega + np.log(problem.unit))
@@ -263,9 +189,7 @@ def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int
             break
         if n_round < problem.max_iter:
             weights = _shifted_exp(log_omega + np.log(problem.unit))
-            cost = np.zeros(labels.size)
-            for v, view in enumerate(views):
-                cost += np.where(view.present, weights[v] * np.maximum(residuals[v] - 2 * problem.eps[v], 0), 0)
+            cost = partial(_costs, problem, residuals, weights)
             n_reseeded += _reseed(problem, total, cost, residuals, field.centroids)
         labels = total.labels
     points = [view.given(field.centroids[v]) for v, view in enumerate(views)]
@@ -288,10 +212,18 @@ def _moved(view: ScaledView, centroids: Centroids, sums: NDArray[np.floating], m
     return view.given(centroids) + np.where(held[:, None], step, 0.0)
 
 
+def _costs(problem: Problem, residuals: NDArray[np.floating], weights: Floats) -> Floats:
+    """What each item costs where it is, less what smoothing adds."""
+    cost = np.zeros(problem.item_weight.size)
+    for v, view in enumerate(problem.views):
+        cost += np.where(view.present, weights[v] * np.maximum(residuals[v] - 2 * problem.eps[v], 0), 0)
+    return cost
+
+
 def _reseed(
     problem: Problem,
     total: _Partial,
-    cost: Floats,
+    costs: Callable[[], Floats],
     residuals: NDArray[np.floating],
     centroids: Sequence[Centroids],
 ) -> int:
@@ -304,6 +236,7 @@ def _reseed(
     empty = np.flatnonzero(sizes == 0)
     if not empty.size:
         return 0
+    cost = costs()
     candidates = np.flatnonzero(counted & (cost > 0))
     order = iter(candidates[np.argsort(-cost[candidates], kind="stable")])
     given = 0

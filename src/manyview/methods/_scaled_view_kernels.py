@@ -37,52 +37,57 @@ def pair_squared_distances(X, present, scale, rows, centroids, F, out):
     OUT out: float64 (m,); 0 where the row is missing or the centroid's number is below 0
     """
     for p in range(rows.shape[0]):
-        total = 0.0
+        out[p] = 0.0
         if present[rows[p]] and centroids[p] >= 0:
-            x = X[rows[p]]
-            f = F[centroids[p]]
-            for j in range(x.shape[0]):
-                difference = (x[j] - f[j]) * scale[j]
-                total += difference * difference
-        out[p] = total
+            out[p] = _squared_distance(X[rows[p]], F[centroids[p]], scale)
 
 
 @kernel
-def residuals_and_sums(X, present, scale, labels, item_weight, F, eps, lengths, sums, mass):
+def _squared_distance(x, f, scale):
+    total = 0.0
+    for start in range(0, x.shape[0], _PANEL):
+        total += _panel(x[start : start + _PANEL], f[start : start + _PANEL], scale[start : start + _PANEL])
+    return total
+
+
+@kernel
+def _panel(x, f, scale):
+    total = scale.dtype.type(0)
+    for j in range(x.shape[0]):
+        difference = (x[j] - f[j]) * scale[j]
+        total += difference * difference
+    return total
+
+
+@kernel
+def residuals_and_sums(X, present, scale, labels, item_weight, F, squares, eps, lengths, sums, mass):
     """Smoothed distance e of each row to its centroid, and the differences added up with weight 1 / (2 e).
 
     Adding differences instead of rows keeps the digits that matter: the next centroid is the last one plus
     sums / mass.
 
     IN  X, present, scale: as in ``row_norms``; labels: intp (n,), below 0 for none; item_weight: float64 (n,);
-        F: (K, d) of the type of X; eps: float64
+        F: (K, d) of the type of X; squares: float64 (n,), the squared distances that are known, below 0 for others;
+        eps: float64
     OUT lengths: float (n,), infinite where missing; sums: (K, d) of the type of X and mass: float64 (K,), added to
     Returns the weighted sum of the lengths.
     """
     total = 0.0
-    zero = scale.dtype.type(0)
     for i in range(X.shape[0]):
         k = labels[i]
         if present[i] and k >= 0:
-            square = eps * eps
-            for start in range(0, X.shape[1], _PANEL):
-                x = X[i, start : start + _PANEL]
-                f = F[k, start : start + _PANEL]
-                g = scale[start : start + _PANEL]
-                part = zero
-                for j in range(x.shape[0]):
-                    difference = (x[j] - f[j]) * g[j]
-                    part += difference * difference
-                square += part
-            length = np.sqrt(square)
-            w = 0.5 * item_weight[i] / length
-            mass[k] += w
-            weight = scale.dtype.type(w)
             x = X[i]
             f = F[k]
             s = sums[k]
+            square = squares[i]
+            if square < 0.0:
+                square = _squared_distance(x, f, scale)
+            length = np.sqrt(square + eps * eps)
+            w = 0.5 * item_weight[i] / length
+            weight = scale.dtype.type(w)
             for j in range(x.shape[0]):
                 s[j] += weight * (x[j] - f[j])
+            mass[k] += w
             lengths[i] = length
             total += item_weight[i] * length
         else:

@@ -114,16 +114,18 @@ class DenseView:
         labels: Ints,
         item_weight: Floats,
         centroids: Centroids,
+        squares: Floats,
         eps: float,
         lengths: NDArray[Any],
         sums: NDArray[Any],
         mass: Floats,
     ) -> float:
-        """Smoothed distances to the assigned centroids, and the differences that move them."""
-        part, present, points = self._rows(rows), self.present[rows], centroids.points
-        return float(
-            kernels.residuals_and_sums(part, present, self.scale, labels, item_weight, points, eps, lengths, sums, mass)
-        )
+        """Smoothed distances to the assigned centroids, and the differences that move them.
+
+        ``squares`` holds the squared distances that are known already, and -1 where they are still to be taken.
+        """
+        given = (self.present[rows], self.scale, labels, item_weight, centroids.points, squares, eps)
+        return float(kernels.residuals_and_sums(self._rows(rows), *given, lengths, sums, mass))
 
     def add_differences(
         self, rows: slice, labels: Ints, weight: Floats, centroids: Centroids, sums: NDArray[Any], mass: Floats
@@ -192,13 +194,16 @@ class SparseView:
         labels: Ints,
         item_weight: Floats,
         centroids: Centroids,
+        squares: Floats,
         eps: float,
         lengths: NDArray[Any],
         sums: NDArray[Any],
         mass: Floats,
     ) -> float:
-        here = np.arange(labels.size)
-        smooth = np.sqrt(self.pair_squared_distances(rows, here, labels, centroids) + eps * eps)
+        open_rows = np.flatnonzero(squares < 0)
+        squares = squares.copy()
+        squares[open_rows] = self.pair_squared_distances(rows, open_rows, labels[open_rows], centroids)
+        smooth = np.sqrt(squares + eps * eps)
         held = self.present[rows] & (labels >= 0)
         lengths[:] = np.where(held, smooth, np.inf)
         self.add_differences(rows, labels, 0.5 * item_weight / smooth, centroids, sums, mass)

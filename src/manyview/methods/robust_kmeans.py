@@ -15,7 +15,8 @@ from ..blocks import Workers, workers
 from ..data.checks import as_generator, check_choice, check_number, check_sample_weight
 from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
-from ._robust_rounds import Outcome, Problem, assign_items, objective_and_weights, run_rounds
+from ._robust_assignment import assign_items
+from ._robust_rounds import Outcome, Problem, objective_and_weights, run_rounds
 from ._scaled_views import Floats, Ints, Scaling, learn_scaling, scaled_views
 from ._seeding import choose_seeds
 from .base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
