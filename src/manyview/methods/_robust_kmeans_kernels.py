@@ -113,8 +113,9 @@ def settle(rows, clusters, pair_cost, labels):
 def own_squares(products, norms, centroid_norms, labels, out):
     """Squared distance of each row to its centroid in each view, where the inner product tells it.
 
-    ``|x|^2 + |f|^2 - 2 x.f`` has as many digits as a sum of squared differences where nothing much is taken away:
-    where ``2 |x| |f|`` is no more than what is left. For all other rows -1 is put, NaN included.
+    ``|x|^2 + |f|^2 - 2 x.f`` has nearly the digits of a sum of squared differences where little is taken away: two
+    bits are lost at most where ``2 |x| |f|`` is no more than four times what is left. For all other rows -1 is put,
+    NaN included.
 
     IN  products: (n_views, n, K) float; norms: float64 (n_views, n); centroid_norms: float64 (n_views, K);
         labels: intp (n,)
@@ -125,7 +126,7 @@ def own_squares(products, norms, centroid_norms, labels, out):
             x = norms[v, i]
             f = centroid_norms[v, labels[i]]
             square = x * x + f * f - 2.0 * products[v, i, labels[i]]
-            out[v, i] = square if 2.0 * x * f <= square else -1.0
+            out[v, i] = square if 2.0 * x * f <= 4.0 * square else -1.0
 
 
 @kernel
