@@ -25,10 +25,11 @@ BLOCK_BYTES = 16 * 2**20
 
 
 def row_blocks(n_rows: int, bytes_per_row: float, block_bytes: int | None = None) -> list[slice]:
-    """Cut ``n_rows`` rows into consecutive slices of about ``block_bytes`` each (at least one row)."""
+    """Cut ``n_rows`` rows into as few even, consecutive slices as hold ``block_bytes`` each (at least one row)."""
     size = BLOCK_BYTES if block_bytes is None else block_bytes
     rows = max(1, int(size // max(1.0, bytes_per_row)))
-    return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
+    n_blocks = -(-n_rows // rows)
+    return [slice(n_rows * b // n_blocks, n_rows * (b + 1) // n_blocks) for b in range(n_blocks)]
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:

@@ -1,6 +1,6 @@
 """The assignment step of robust multi-view k-means, for one block of items.
 
-BLAS gives inner products of scaled rows and centroids with a rounding error that is bounded by ``slack * |x| * |f|``.
+Inner products of scaled rows and centroids come with a rounding error that is bounded by ``slack * |x| * |f|``.
 Each kernel adds up the cost of every cluster together with that bound, names a cluster where the bound allows no
 other, and lists the pairs of item and cluster that are still open; those are decided from differences.
 """

@@ -89,7 +89,7 @@ def _round_block(
     sums, mass = _empty(problem.rooms.take())
     residual_sums = np.zeros(len(views))
     counts = problem.item_weight[rows]
-    for v, view in enumerate(views):
+    for v, view in reversed(list(enumerate(views))):  # the last is still in the cache
         given = (rows, labels, counts, field.centroids[v], squares[v], problem.eps[v])
         residual_sums[v] = view.residuals_and_sums(*given, fresh[v], sums[v], mass[v])
     return _Partial(labels, fresh, sums, mass, residual_sums)

@@ -20,6 +20,7 @@ from ..data.checks import check_choice
 from ..data.views import Views
 from ..errors import ParameterError, ViewError
 from . import _scaled_view_kernels as kernels
+from ._narrow_product_kernels import narrow_product, suits
 
 __all__ = ["Centroids", "DenseView", "ScaledView", "Scaling", "SparseView", "learn_scaling", "scaled_views"]
 
@@ -93,8 +94,11 @@ class DenseView:
         return centroids.points.astype(np.float64)
 
     def products(self, rows: slice, centroids: Centroids, out: NDArray[Any]) -> None:
-        """Inner products of scaled rows with every scaled centroid, by BLAS."""
-        np.matmul(self._rows(rows), centroids.folded, out=out)
+        """Inner products of scaled rows with every scaled centroid."""
+        if suits(centroids.folded):
+            narrow_product(self._rows(rows), centroids.folded, out)
+        else:
+            np.matmul(self._rows(rows), centroids.folded, out=out)
 
     def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
         """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
