@@ -17,6 +17,14 @@ def test_blocks_cover_every_row_once_in_order():
         assert all(block.stop - block.start <= 7 for block in cut)
 
 
+def test_blocks_are_even_and_the_last_is_the_smallest():
+    for n_rows in range(1, 300):
+        for most in (1, 3, 7, 50):
+            sizes = [block.stop - block.start for block in row_blocks(n_rows, bytes_per_row=1, block_bytes=most)]
+            assert len(sizes) <= -(-n_rows // most) and max(sizes) <= most
+            assert len(set(sizes[:-1])) <= 1 and 0 <= sizes[0] - sizes[-1] < len(sizes)
+
+
 def test_a_row_wider_than_a_block_is_a_block():
     assert row_blocks(3, bytes_per_row=1e9) == [slice(0, 1), slice(1, 2), slice(2, 3)]
 

@@ -25,11 +25,14 @@ BLOCK_BYTES = 16 * 2**20
 
 
 def row_blocks(n_rows: int, bytes_per_row: float, block_bytes: int | None = None) -> list[slice]:
-    """Cut ``n_rows`` rows into as few even, consecutive slices as hold ``block_bytes`` each (at least one row)."""
+    """Cut ``n_rows`` rows into consecutive slices of at most ``block_bytes`` each (at least one row).
+
+    All have the same number of rows, but for the last, which has fewer by less than there are slices.
+    """
     size = BLOCK_BYTES if block_bytes is None else block_bytes
-    rows = max(1, int(size // max(1.0, bytes_per_row)))
-    n_blocks = -(-n_rows // rows)
-    return [slice(n_rows * b // n_blocks, n_rows * (b + 1) // n_blocks) for b in range(n_blocks)]
+    most = max(1, int(size // max(1.0, bytes_per_row)))
+    rows = -(-n_rows // max(1, -(-n_rows // most)))
+    return [slice(start, min(start + rows, n_rows)) for start in range(0, n_rows, max(1, rows))]
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:

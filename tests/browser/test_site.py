@@ -105,7 +105,7 @@ def test_searches_find_what_the_server_finds(page, index):
     proposed = index.open_by_tag()[0][0]
     queries = (
         f'face | fac | ace | FACE -tag:face | "face with" | with face | untagged | -tagged'
-        f' | tag:Face cluster:{cluster.id} | cluster:"{cluster.name}" | unplaced'
+        f' | "untagged" | -"tagged" | constructor | tag:Face cluster:{cluster.id} | cluster:"{cluster.name}" | unplaced'
         f" | confidence<0.4 | confidence>=0.5 -confidence>0.8 | kind:picture"
         f' | name:man | id:3,5,999 | proposed:"{proposed}" | foo:bar | tag:"no such tag" | * | -face -name:a'
     )
@@ -282,6 +282,9 @@ def test_lists_are_taken_along(page, index):
         assert saved("Download CSV") == [[_plain(value) for value in row] for row in wanted], address
     go(page, "#/map?lasso=-99_-99~99_-99~99_99~-99_99")
     assert len(saved("Export")) == 201
+    go(page, "#/search?q=nothing+is+called+this")
+    page.get_by_role("button", name="Copy the items").click()
+    assert saved("Download CSV") == [list(tables.items_table(index).columns)]
 
 
 def _plain(value):

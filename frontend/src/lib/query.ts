@@ -4,6 +4,7 @@ export interface Term {
   field: string; // "" for a plain word
   value: string;
   negated: boolean;
+  quoted?: boolean; // a word in quotes is a word, also where it would mean something without them
 }
 
 /** Cut a query into its terms. What cannot be read stays a word; the server has the last say. */
@@ -11,14 +12,15 @@ export function parseQuery(text: string): Term[] {
   const terms: Term[] = [];
   for (const match of text.matchAll(/(-?)(?:([a-z]+):|(confidence(?:[<>]=?|=)))?(?:"((?:[^"]|"")*)"?|(\S+))/gi)) {
     const [, minus = "", name = "", compared = "", quoted, bare = ""] = match;
-    terms.push({ field: (name || compared).toLowerCase(), value: quoted?.replaceAll('""', '"') ?? bare, negated: minus === "-" });
+    const value = quoted?.replaceAll('""', '"') ?? bare;
+    terms.push({ field: (name || compared).toLowerCase(), value, negated: minus === "-", quoted: quoted !== undefined });
   }
   return terms;
 }
 
 function written(term: Term): string {
   const field = term.field && !/[<>=]$/.test(term.field) ? `${term.field}:` : term.field;
-  const plain = /^[^\s"-][^\s"]*$/.test(term.value) && (term.field !== "" || !term.value.includes(":"));
+  const plain = /^[^\s"-][^\s"]*$/.test(term.value) && (term.field !== "" || !(term.quoted || term.value.includes(":")));
   return `${term.negated ? "-" : ""}${field}${plain ? term.value : `"${term.value.replaceAll('"', '""')}"`}`;
 }
 
@@ -32,7 +34,7 @@ export function tagQuery(name: string): string {
 }
 
 function same(a: Term, field: string, value: string): boolean {
-  return a.field === field && a.value.toLowerCase() === value.toLowerCase();
+  return a.field === field && !(field === "" && a.quoted) && a.value.toLowerCase() === value.toLowerCase();
 }
 
 /** How a term stands in a query: wanted, ruled out, or not mentioned. */

@@ -12,11 +12,11 @@ export interface Beside {
 }
 
 const FIELDS = ["tag", "cluster", "kind", "name", "proposed", "id"];
-const FLAGS: Record<string, (row: Row) => boolean> = {
-  untagged: (row) => row.n_tags === 0,
-  tagged: (row) => row.n_tags > 0,
-  unplaced: (row) => row.cluster === null,
-};
+const FLAGS = new Map<string, (row: Row) => boolean>([
+  ["untagged", (row) => row.n_tags === 0],
+  ["tagged", (row) => row.n_tags > 0],
+  ["unplaced", (row) => row.cluster === null],
+]);
 const COMPARE: Record<string, (a: number, b: number) => boolean> = {
   "<": (a, b) => a < b,
   ">": (a, b) => a > b,
@@ -56,7 +56,11 @@ export function readTerms(text: string): Term[] {
 
 /** Is this a term of free words, which are looked for in texts too? */
 export function isWords(term: Term): boolean {
-  return term.field === "" && !(term.value.toLowerCase() in FLAGS);
+  return term.field === "" && flagOf(term) === undefined;
+}
+
+function flagOf({ field, value, quoted }: Term): ((row: Row) => boolean) | undefined {
+  return field === "" && !quoted ? FLAGS.get(value.toLowerCase()) : undefined;
 }
 
 /** A filter over rows. */
@@ -83,8 +87,8 @@ function testOf(term: Term, { texts, proposed }: Beside): (row: Row) => boolean 
     const compare = COMPARE[field.slice("confidence".length)]!;
     return (row) => row.confidence !== null && compare(row.confidence, Number(value));
   }
-  const flag = FLAGS[value.toLowerCase()];
-  if (field === "" && flag) return flag;
+  const flag = flagOf(term);
+  if (flag) return flag;
   const words = spaced(value);
   const whole = UNSPACED.test(value) || !/[\p{L}\p{N}_]/u.test(value);
   const inside = (text: string): boolean => (whole ? text.includes(value) : words !== "" && spaced(text).includes(words));

@@ -5,30 +5,48 @@ import { siteData } from "./site-answers";
 import { listed } from "./site-items";
 import type { ClusterList, HistoryList, ProposalList, RunList } from "./types";
 
-type Line = Record<string, unknown>;
+interface Table {
+  columns: string[];
+  rows: (query: Query) => Promise<unknown[][]>;
+}
 const ALL = { offset: 0, limit: Infinity };
 
-const TABLES: Record<string, (query: Query) => Promise<Line[]>> = {
-  items: async (query) =>
-    (await listed(query)).map(({ id, key, kind, cluster, cluster_name, confidence, tags }) => {
-      return { id, name: key, kind, cluster, cluster_name, confidence: confidence === null ? null : Number(confidence.toFixed(4)), tags };
-    }),
-  clusters: async () =>
-    (await siteData<ClusterList>("clusters", {})).clusters.map(({ id, name, size, cohesion, n_open, is_pinned, tags }) => {
-      return { id, name, size, cohesion, open_proposals: n_open, pinned: is_pinned, tags: tags.map((tag) => tag.name) };
-    }),
-  proposals: async ({ tag, item }) =>
-    (await siteData<ProposalList>("proposals", { tag, item, ...ALL })).proposals.map((one) => {
-      return { item: one.item, name: one.key, tag: one.tag, score: one.score, probability: one.probability, reason: one.sentence };
-    }),
-  runs: async () =>
-    (await siteData<RunList>("runs", {})).runs.map(({ id, kind, method, n_clusters, views, made_at, seconds }) => {
-      return { id, kind, method, clusters: n_clusters, views, made_at, seconds: Number(seconds.toFixed(1)) };
-    }),
-  history: async () =>
-    (await siteData<HistoryList>("history", ALL)).entries.map(({ id, at, who, kind, summary, undone_by }) => {
-      return { id, at, who, kind, summary, undone_by };
-    }),
+const TABLES: Record<string, Table> = {
+  items: {
+    columns: ["id", "name", "kind", "cluster", "cluster_name", "confidence", "tags"],
+    rows: async (query) =>
+      (await listed(query)).map(({ id, key, kind, cluster, cluster_name, confidence, tags }) => {
+        return [id, key, kind, cluster, cluster_name, confidence === null ? null : Number(confidence.toFixed(4)), tags];
+      }),
+  },
+  clusters: {
+    columns: ["id", "name", "size", "cohesion", "open_proposals", "pinned", "tags"],
+    rows: async () =>
+      (await siteData<ClusterList>("clusters", {})).clusters.map(({ id, name, size, cohesion, n_open, is_pinned, tags }) => {
+        return [id, name, size, cohesion, n_open, is_pinned, tags.map((tag) => tag.name)];
+      }),
+  },
+  proposals: {
+    columns: ["item", "name", "tag", "score", "probability", "reason"],
+    rows: async ({ tag, item }) =>
+      (await siteData<ProposalList>("proposals", { tag, item, ...ALL })).proposals.map((one) => {
+        return [one.item, one.key, one.tag, one.score, one.probability, one.sentence];
+      }),
+  },
+  runs: {
+    columns: ["id", "kind", "method", "clusters", "views", "made_at", "seconds"],
+    rows: async () =>
+      (await siteData<RunList>("runs", {})).runs.map(({ id, kind, method, n_clusters, views, made_at, seconds }) => {
+        return [id, kind, method, n_clusters, views, made_at, Number(seconds.toFixed(1))];
+      }),
+  },
+  history: {
+    columns: ["id", "at", "who", "kind", "summary", "undone_by"],
+    rows: async () =>
+      (await siteData<HistoryList>("history", ALL)).entries.map(({ id, at, who, kind, summary, undone_by }) => {
+        return [id, at, who, kind, summary, undone_by];
+      }),
+  },
 };
 
 /** Is this list one that the exported site can give away? */
@@ -48,8 +66,10 @@ function cell(value: unknown): string {
 
 /** A list, whole. */
 export async function siteTable(query: Query): Promise<string> {
-  const lines = await TABLES[String(query["view"])]!(query);
-  if (query["format"] === "json") return JSON.stringify(lines);
-  const rows = [Object.keys(lines[0] ?? {}), ...lines.map((line) => Object.values(line))];
-  return rows.map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+  const { columns, rows } = TABLES[String(query["view"])]!;
+  const lines = await rows(query);
+  if (query["format"] === "json") {
+    return JSON.stringify(lines.map((line) => Object.fromEntries(columns.map((name, at) => [name, line[at]]))));
+  }
+  return [columns, ...lines].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
