@@ -24,8 +24,11 @@ def shown(page):
 
 def opened(page, address="#/review"):
     go(page, address)
+    page.bring_to_front()  # keys go to the page that has the focus
     expect(page.get_by_role("article")).to_be_visible()
-    page.wait_for_function("() => /[1-9]/.test(document.querySelector('main [role=status]').textContent)")
+    page.wait_for_function(
+        "() => document.hasFocus() && /[1-9]/.test(document.querySelector('main [role=status]').textContent)"
+    )
     return page
 
 
@@ -121,7 +124,7 @@ def test_a_refused_answer_comes_back(page, watch):
         "**/api/decisions",
         lambda route: route.fulfill(status=409, json={"error": "somebody else is writing.", "hint": "Wait a little."}),
     )
-    page.keyboard.press("y")
+    page.get_by_role("article").get_by_role("button", name=re.compile("^Yes")).click()
     says(page, "somebody else is writing")
     comes_to(page, lambda: shown(page), first)
     comes_to(page, lambda: to_go(page), start)
