@@ -49,19 +49,22 @@ def test_what_is_not_a_number_stays_in_its_row():
 @wide
 def test_only_narrow_float32_goes_this_way():
     def suits(n_columns, dtype):
-        return narrow.suits(np.empty((5, n_columns), dtype=dtype))
+        F = np.empty((5, n_columns), dtype=dtype)
+        assert not narrow.suits(F, np.empty((3, n_columns)))
+        return narrow.suits(F, np.empty((3, n_columns), dtype=dtype))
 
     assert suits(16, np.float32) and suits(narrow.MOST_COLUMNS, np.float32)
     assert not suits(15, np.float32) and not suits(narrow.MOST_COLUMNS + 1, np.float32) and not suits(20, np.float64)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_clusters", [3, 20, 150])
-def test_views_give_the_same_products_either_way(n_clusters, monkeypatch, seed):
+def test_views_give_the_same_products_either_way(n_clusters, dtype, monkeypatch, seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((60, 30), dtype=np.float32)
     view = DenseView(X, np.ones(60, dtype=bool), np.zeros(30), np.ones(30))
     centroids = view.centroids(rng.standard_normal((n_clusters, 30)))
-    found = np.empty((2, 60, n_clusters), dtype=np.float32)
+    found = np.empty((2, 60, n_clusters), dtype=dtype)
     for way, has in enumerate((True, False)):
         monkeypatch.setattr(narrow, "_has_wide_registers", lambda has=has: has)
         view.products(slice(0, 60), centroids, found[way])

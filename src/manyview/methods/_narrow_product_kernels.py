@@ -23,9 +23,10 @@ _ROWS = 240  # taken through all panels together: they stay in the second cache;
 _PANEL = 128
 
 
-def suits(F: np.ndarray) -> bool:
+def suits(F: np.ndarray, out: np.ndarray) -> bool:
     """Is ``narrow_product`` the quick way to multiply by F on this machine? Where not, BLAS is."""
-    return bool(F.dtype == np.float32) and _LANES <= F.shape[1] <= MOST_COLUMNS and _has_wide_registers()
+    is_float32 = bool(F.dtype == out.dtype == np.float32)  # beside a float64 view, products are float64
+    return is_float32 and _LANES <= F.shape[1] <= MOST_COLUMNS and _has_wide_registers()
 
 
 @cache

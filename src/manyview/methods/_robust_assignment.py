@@ -22,7 +22,7 @@ MOST_ROWS = 4096  # so many are summed in the type of the data before float64 ta
 
 
 def blocks(views: Sequence[ScaledView], n_clusters: int) -> list[slice]:
-    """Blocks that stay in the processor's cache between the two looks a round takes at them."""
+    """Blocks large enough that adding up their sums costs little, small against memory."""
     row_bytes = sum(view.row_bytes + 8 * n_clusters for view in views)
     return row_blocks(views[0].present.size, max(row_bytes, BLOCK_BYTES / MOST_ROWS), BLOCK_BYTES)
 
