@@ -95,7 +95,7 @@ class DenseView:
 
     def products(self, rows: slice, centroids: Centroids, out: NDArray[Any]) -> None:
         """Inner products of scaled rows with every scaled centroid."""
-        if suits(centroids.folded, out):
+        if suits(centroids.folded):
             narrow_product(self._rows(rows), centroids.folded, out)
         else:
             np.matmul(self._rows(rows), centroids.folded, out=out)
