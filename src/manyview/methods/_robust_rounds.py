@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ..blocks import Workers
 from . import _robust_kmeans_kernels as kernels
@@ -141,15 +141,15 @@ def objective_and_weights(
     if fixed_weights is not None:
         with np.errstate(divide="ignore"):
             log_omega = np.log(fixed_weights)
-        log_phi = float(logsumexp(log_omega + log_sums))
+        log_phi = float(np.logaddexp.reduce(log_omega + log_sums))
         log_omega = log_omega - log_omega.max()
-        return log_phi, log_omega, log_omega - logsumexp(log_omega)
+        return log_phi, log_omega, log_omega - np.logaddexp.reduce(log_omega)
     log_mean = log_sums - np.log(share * total_weight)
     power = log_mean / (1.0 - gamma)
-    level = logsumexp(power + np.log(share))
+    level = np.logaddexp.reduce(power + np.log(share))
     log_phi = float(np.log(total_weight) + (1.0 - gamma) * level)
     log_omega = -(gamma / (gamma - 1.0)) * log_mean
-    return log_phi, log_omega - log_omega.max(), power - logsumexp(power)
+    return log_phi, log_omega - log_omega.max(), power - np.logaddexp.reduce(power)
 
 
 def run_rounds(problem: Problem, labels: Ints, report: Callable[[int, float, int], None]) -> Outcome:
@@ -205,11 +205,11 @@ def _shifted_exp(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - logs.max()))
 
 
-def _moved(view: ScaledView, centroids: Centroids, sums: NDArray[np.floating], mass: Floats) -> Floats:
-    """Centroids after a round; one none of whose items has the view stays where it is."""
-    held = mass > 0
-    step = sums / np.where(held, mass, 1.0)[:, None]
-    return view.given(centroids) + np.where(held[:, None], step, 0.0)
+def _moved(view: ScaledView, centroids: Centroids, sums: NDArray[Any], mass: Floats) -> Floats:
+    """Centroids after a round, in the memory of ``sums``; one none of whose items has the view stays where it is."""
+    sums /= np.where(mass > 0, mass, np.inf)[:, None]
+    sums += view.given(centroids)
+    return sums
 
 
 def _costs(problem: Problem, residuals: NDArray[np.floating], weights: Floats) -> Floats:
