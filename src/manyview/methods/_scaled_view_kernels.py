@@ -125,12 +125,7 @@ def item_squared_distances(X, rows, scale, targets, out):
         x = X[rows[p]]
         o = out[p]
         for c in range(targets.shape[0]):
-            target = targets[c]
-            total = 0.0
-            for j in range(x.shape[0]):
-                difference = (x[j] - target[j]) * scale[j]
-                total += difference * difference
-            o[c] = total
+            o[c] = _squared_distance(x, targets[c], scale)
 
 
 @kernel

@@ -32,6 +32,7 @@ class _Protocol(H11Protocol):
 
     _deadline: asyncio.TimerHandle | None = None
 
+    # Uvicorn promises a narrower transport than asyncio does.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         if len(self.connections) > _MOST_CONNECTIONS:

@@ -282,7 +282,7 @@ def _judge_clusters(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> None:
-    from .fit import METHODS, _fit
+    from .fit import METHODS, fit_model
     from .run_views import fit_views
 
     method = method or "consensus"
@@ -299,7 +299,7 @@ def _judge_clusters(
     X, tags = fit_views(collection, None, method)[0][rows], collection.tags[rows]
     found.labels, found.n_classes, found.n_labelled = labels, n_classes, int(known.sum())
     found.n_clusters, found.method = k, method
-    makers = _clusterers(X, tags, method, k, n_jobs, _fit)
+    makers = _clusterers(X, tags, method, k, n_jobs, fit_model)
     steps = [(draw, name) for draw in range(found.draws) for name in makers]
     with collection.unlocked(), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -129,7 +129,7 @@ def fit_collection(
         if earlier is not None:
             model, labels, why = _go_on(X[rows], earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
         else:
-            model, labels, why = _fit(X[rows], tags[rows], theirs, method, n_clusters, seed, n_jobs)
+            model, labels, why = fit_model(X[rows], tags[rows], theirs, method, n_clusters, seed, n_jobs)
         labels = np.asarray(labels)[places]
         weights = _view_weights(model, X.names)
         profiles = describe_run(X, labels, tags, words, weights=weights)
@@ -259,7 +259,7 @@ def _to_compute(collection: Collection) -> set[str]:
     return {name for name in extractor_names() if name != TAGS and not came_with_source(collection, name)}
 
 
-def _fit(
+def fit_model(
     X: Views,
     tags: TagTable,
     theirs: Annotations | None,
