@@ -9,6 +9,7 @@ from manyview import RobustMultiviewKMeans
 from manyview.methods import _robust_kmeans_kernels as kernels
 from manyview.methods import _scaled_view_kernels as view_kernels
 from manyview.methods._robust_rounds import objective_and_weights
+from manyview.methods._scaled_views import DenseView
 
 from .rmkmc_reference import blobs, literal_rounds, start_from
 
@@ -167,13 +168,31 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
         view_kernels.add_differences(part, present, labels, weight, F, sums, mass)
         one_hot = (labels[:, None] == np.arange(4)) * (held * weight)[:, None]
         assert np.allclose(sums, one_hot.T @ (X - F[labels]), **close) and np.allclose(mass, one_hot.sum(0))
-        pairs = np.empty((30, 3))
-        view_kernels.item_squared_distances(part, np.arange(30), scale, X[:3], pairs)
-        assert np.allclose(pairs, (((X[:, None] - X[None, :3]) * scale) ** 2).sum(-1), **close)
         low, high, column = np.full(7, np.inf), np.full(7, -np.inf), np.zeros(7)
         view_kernels.column_range(part, present, weight, low, high, column)
         assert np.array_equal(low, X[present].min(0)) and np.array_equal(high, X[present].max(0))
         assert np.allclose(column, weight[present] @ X[present], **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shift", [0.0, 20.0])
+def test_distances_of_items_for_seeding(dtype, shift, seed):
+    """Items alike, all but alike, far apart and missing; in line and picked."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 200))
+    X[10:20] = X[:10]
+    X[20:30] = X[:10] * (1 + 1e-6)
+    X[30] = np.nan
+    X, scale = (X + shift).astype(dtype), rng.uniform(0.5, 2, size=200).astype(dtype)
+    view = DenseView(X, np.arange(60) != 30, np.full(200, shift), scale.astype(float))
+    targets = np.array([0, 5, 40])
+    exact = (((X[:, None].astype(float) - X[targets].astype(float)) * scale.astype(float)) ** 2).sum(axis=-1)
+    for rows in (np.arange(60), np.arange(7, 60), np.array([0, 3, 10, 15, 20, 25, 30, 59])):
+        found = view.item_squared_distances(rows, targets)
+        present = rows != 30
+        assert np.allclose(found[present], exact[rows][present], rtol=0.01, atol=1e-30)
+        assert (found[present] == 0).tolist() == (exact[rows][present] == 0).tolist()
+        assert (found[~present] == 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

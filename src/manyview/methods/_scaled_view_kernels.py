@@ -115,20 +115,6 @@ def add_differences(X, present, labels, weight, F, sums, mass):
 
 
 @kernel
-def item_squared_distances(X, rows, scale, targets, out):
-    """Squared distances of chosen rows to a few points; rows are read in place.
-
-    IN  X: (n, d), scale: (d,) of one float type; rows: intp (m,); targets: (c, d) of that type
-    OUT out: float64 (m, c)
-    """
-    for p in range(rows.shape[0]):
-        x = X[rows[p]]
-        o = out[p]
-        for c in range(targets.shape[0]):
-            o[c] = _squared_distance(x, targets[c], scale)
-
-
-@kernel
 def csr_row_norms(data, indices, indptr, scale, out):
     """Length of each scaled row of a CSR matrix. OUT out: float64 (n,)"""
     for i in range(out.shape[0]):

@@ -26,6 +26,7 @@ __all__ = ["Centroids", "DenseView", "ScaledView", "Scaling", "SparseView", "lea
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
+Rows = slice | Ints
 
 _OFFSET = 15.0  # how many times its spread a view's squared mean may be before rows are centred for BLAS
 
@@ -59,7 +60,7 @@ class DenseView:
         self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(matrix.dtype).eps)  # of an inner product, any order
         self._norms: Floats | None = None
 
-    def _rows(self, rows: slice) -> NDArray[Any]:
+    def _rows(self, rows: Rows) -> NDArray[Any]:
         part = _contiguous(self.matrix, rows)
         if self.shift is None:
             return part
@@ -67,7 +68,7 @@ class DenseView:
         centred.flags.writeable = False
         return centred
 
-    def norms(self, rows: slice) -> Floats:
+    def norms(self, rows: Rows) -> Floats:
         """Lengths of the scaled rows."""
         return self._compute_norms(rows) if self._norms is None else self._norms[rows]
 
@@ -76,9 +77,10 @@ class DenseView:
         parts = workers.map(self._compute_norms, row_blocks(self.present.size, self.row_bytes))
         self._norms = np.concatenate(list(parts))
 
-    def _compute_norms(self, rows: slice) -> Floats:
-        out = np.empty(rows.stop - rows.start)
-        kernels.row_norms(self._rows(rows), self.present[rows], self.scale, out)
+    def _compute_norms(self, rows: Rows) -> Floats:
+        part = self._rows(rows)
+        out = np.empty(part.shape[0])
+        kernels.row_norms(part, self.present[rows], self.scale, out)
         return out
 
     def centroids(self, points: Floats) -> Centroids:
@@ -93,14 +95,14 @@ class DenseView:
         """The points as they were given to ``centroids``, rounded."""
         return centroids.points.astype(np.float64)
 
-    def products(self, rows: slice, centroids: Centroids, out: NDArray[Any]) -> None:
+    def products(self, rows: Rows, centroids: Centroids, out: NDArray[Any]) -> None:
         """Inner products of scaled rows with every scaled centroid."""
         if suits(centroids.folded):
             narrow_product(self._rows(rows), centroids.folded, out)
         else:
             np.matmul(self._rows(rows), centroids.folded, out=out)
 
-    def pair_squared_distances(self, rows: slice, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
+    def pair_squared_distances(self, rows: Rows, which: Ints, centroid: Ints, centroids: Centroids) -> Floats:
         """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
         out = np.empty(which.size)
         kernels.pair_squared_distances(
@@ -143,13 +145,17 @@ class DenseView:
         return np.where(self.present[rows][:, None], chosen, 0.0).astype(np.float64)
 
     def item_squared_distances(self, rows: Ints, targets: Ints) -> Floats:
-        """Squared distances of chosen items to a few others of the same view."""
-        out = np.empty((rows.size, targets.size))
-        in_place = self.matrix.flags.c_contiguous
-        part = self.matrix if in_place else _contiguous(self.matrix, rows)
-        where = rows if in_place else np.arange(rows.size)
-        kernels.item_squared_distances(part, where, self.scale, np.ascontiguousarray(self.matrix[targets]), out)
-        return out
+        """Squared distances of chosen items, in order, to a few others of the same view, within a hundredth."""
+        in_line = slice(int(rows[0]), int(rows[-1]) + 1)
+        place = in_line if in_line.stop - in_line.start == rows.size else rows
+        centroids = self.centroids(self.points(targets))
+        products = np.empty((rows.size, targets.size), dtype=self.matrix.dtype)
+        self.products(place, centroids, products)
+        x, f = self.norms(place)[:, None], centroids.norms
+        squares = x**2 + f**2 - 2.0 * products
+        which, target = np.nonzero(~(0.01 * squares >= self.slack * (x + f) ** 2))  # too much cancelled
+        squares[which, target] = self.pair_squared_distances(place, which, target, centroids)
+        return squares
 
 
 class SparseView:

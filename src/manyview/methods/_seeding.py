@@ -78,5 +78,5 @@ def _squared_distances(
         mean = np.divide(total, shared, out=np.full_like(total, _STRANGERS), where=shared > 0)
         return mean * len(views)
 
-    row_bytes = sum(view.n_features for view in views) * 8
+    row_bytes = max(view.n_features for view in views) * 8  # one view after the other
     return np.concatenate(list(workers.map(block, row_blocks(items.size, row_bytes))))
