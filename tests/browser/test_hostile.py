@@ -50,12 +50,17 @@ class Looker:
         return found
 
     def visit(self, address, place=None, number=None):
-        """Go there, wait for a word that has to be there, and look."""
+        """Go there, wait for a word that has to be there, and look until nothing new comes: lists grow."""
         go(self.page, address)
         word = f"{place or ''}{'' if number is None else f'{number:02d}'}"
         self.wait(f"({WORDS})().includes({word!r})")
-        self.page.wait_for_timeout(60)
-        return self.look()
+        before, n_same = self.look(), 0
+        while n_same < 3:
+            self.page.evaluate("() => new Promise(done => requestIdleCallback(done))")
+            self.page.wait_for_timeout(60)
+            found = self.look()
+            before, n_same = found, n_same + 1 if found == before else 0
+        return found
 
     def wait(self, condition):
         """Asked from outside: to wait inside the page is to run text there, which its policy forbids."""
