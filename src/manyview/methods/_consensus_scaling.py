@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
-from ._scaled_views import learn_scaling
+from ._view_scaling import learn_scaling
 
 __all__ = ["apply_scaling", "key_of", "learn_points", "same_row_sums"]
 

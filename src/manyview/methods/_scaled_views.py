@@ -16,19 +16,15 @@ from numpy.typing import NDArray
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
-from ..data.checks import check_choice
 from ..data.views import Views
-from ..errors import ParameterError, ViewError
 from . import _scaled_view_kernels as kernels
 from ._narrow_product_kernels import narrow_product, suits
 
-__all__ = ["Centroids", "DenseView", "ScaledView", "Scaling", "SparseView", "learn_scaling", "scaled_views"]
+__all__ = ["Centroids", "DenseView", "ScaledView", "SparseView", "contiguous", "row_bytes", "scaled_views"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Rows = slice | Ints
-
-_OFFSET = 15.0  # how many times its spread a view's squared mean may be before rows are centred for BLAS
 
 
 @dataclass(frozen=True)
@@ -56,12 +52,12 @@ class DenseView:
         self.shift = shift.astype(matrix.dtype) if shift.any() else None
         self.scale = scale.astype(matrix.dtype)
         self.n_features = int(matrix.shape[1])
-        self.row_bytes = _row_bytes(matrix)
+        self.row_bytes = row_bytes(matrix)
         self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(matrix.dtype).eps)  # of an inner product, any order
         self._norms: Floats | None = None
 
     def _rows(self, rows: Rows) -> NDArray[Any]:
-        part = _contiguous(self.matrix, rows)
+        part = contiguous(self.matrix, rows)
         if self.shift is None:
             return part
         centred = part - self.shift
@@ -154,7 +150,8 @@ class DenseView:
         x, f = self.norms(place)[:, None], centroids.norms
         squares = x**2 + f**2 - 2.0 * products
         which, target = np.nonzero(~(0.01 * squares >= self.slack * (x + f) ** 2))  # too much cancelled
-        squares[which, target] = self.pair_squared_distances(place, which, target, centroids)
+        if which.size:
+            squares[which, target] = self.pair_squared_distances(place, which, target, centroids)
         return squares
 
 
@@ -166,7 +163,7 @@ class SparseView:
         self.shift = shift if shift.any() else None  # learned on dense rows: points come relative to it
         self.csr = (matrix.data, matrix.indices, matrix.indptr)
         self.n_features = int(matrix.shape[1])
-        self.row_bytes = _row_bytes(matrix)
+        self.row_bytes = row_bytes(matrix)
         self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(np.float64).eps)
         self._norms = np.empty(matrix.shape[0])
         kernels.csr_row_norms(*self.csr, self.scale, self._norms)
@@ -248,23 +245,6 @@ class SparseView:
 ScaledView = DenseView | SparseView
 
 
-@dataclass(frozen=True)
-class Scaling:
-    """What ``fit`` learned about one view, to be applied again in ``predict``.
-
-    A view that is to keep its own units is still divided by a power of two, its ``unit``, which costs no
-    digit and keeps squares inside the range of float32; lengths in the owner's units are ``unit`` times ours.
-    """
-
-    mean: Floats
-    shift: Floats
-    scale: Floats
-    unit: float
-    mean_distance: float  # of scaled rows to their mean
-    mean_square: float
-    varies: bool
-
-
 def scaled_views(views: Views, shifts: Sequence[Floats], scales: Sequence[Floats]) -> list[ScaledView]:
     """Pair the matrices with their scalings."""
     result: list[ScaledView] = []
@@ -274,128 +254,13 @@ def scaled_views(views: Views, shifts: Sequence[Floats], scales: Sequence[Floats
     return result
 
 
-def check_view_scale(view_scale: Any) -> tuple[str, ...]:
-    """The steps of scaling, in order."""
-    if view_scale is None:
-        return ()
-    steps = tuple(view_scale) if isinstance(view_scale, (list, tuple)) else (view_scale,)
-    for step in steps:
-        check_choice("view_scale", step, ("minmax", "mean_distance"))
-    if len(set(steps)) != len(steps) or (len(steps) == 2 and steps[0] != "minmax"):
-        raise ParameterError(
-            "view_scale as a pair must be ('minmax', 'mean_distance'): features first, then the view as a whole; "
-            f"got {view_scale!r}."
-        )
-    return steps
-
-
-def _contiguous(matrix: Matrix, rows: Any) -> NDArray[Any]:
+def contiguous(matrix: Matrix, rows: Any) -> NDArray[Any]:
     """Rows of a dense matrix in the one layout that kernels are compiled for."""
     part = np.ascontiguousarray(matrix[rows])
     part.flags.writeable = False
     return part
 
 
-def learn_scaling(views: Views, view_scale: Any, weight: Floats, workers: Workers) -> list[Scaling]:
-    """Find each view's scaling in two passes over its rows. Only items of positive weight count."""
-    steps = check_view_scale(view_scale)
-    return [
-        _learn_one(name, matrix, views.mask[:, v].copy(), steps, weight, workers)
-        for v, (name, matrix) in enumerate(views.items())
-    ]
-
-
-def _learn_one(
-    name: str,
-    matrix: Matrix,
-    present: NDArray[np.bool_],
-    steps: tuple[str, ...],
-    weight: Floats,
-    workers: Workers,
-) -> Scaling:
-    width = int(matrix.shape[1])
-    mass = float(weight[present].sum())
-    if mass == 0.0:
-        return Scaling(np.zeros(width), np.zeros(width), np.ones(width), 1.0, 0.0, 0.0, varies=False)
-    low, high, total = _ranges(matrix, present, weight, workers)
-    with np.errstate(over="ignore", invalid="ignore"):
-        spread = high - low
-        limits = np.finfo(matrix.dtype)
-        too_wide = ~(spread < 1e-3 * float(limits.max)) | ~np.isfinite(total)
-    if too_wide.any():
-        column = int(np.flatnonzero(too_wide)[0])
-        raise ViewError(
-            f"view {name!r}, column {column}, holds values from {low[column]:g} to {high[column]:g}, more than "
-            f"{matrix.dtype} can add up. Divide the column by a large number first."
-        )
-    moves = spread > 1e3 * float(limits.tiny)  # below that a feature counts as constant
-    unit = 1.0
-    if "minmax" in steps:
-        scale = np.where(moves, 2.0 / np.where(moves, spread, 1.0), 0.0)
-    else:
-        unit = float(np.exp2(np.frexp(spread.max())[1])) if moves.any() else 1.0
-        scale = np.full(width, 1.0 / unit)
-    mean = total / mass
-    distance, square = _spread(matrix, present, weight, scale, mean, workers)
-    distance, square = distance / mass, square / mass
-    varies = bool(moves.any()) and distance > 0
-    centred = not is_sparse(matrix) and float(((mean * scale) ** 2).sum()) > _OFFSET * square
-    shift = mean.astype(matrix.dtype).astype(np.float64) if centred else np.zeros(width)
-    if "mean_distance" in steps and varies:
-        scale, unit, square, distance = scale / distance, 1.0, square / distance**2, 1.0
-    return Scaling(mean, shift, scale, unit, distance, square, varies)
-
-
-def _ranges(
-    matrix: Matrix, present: NDArray[np.bool_], weight: Floats, workers: Workers
-) -> tuple[Floats, Floats, Floats]:
-    width = int(matrix.shape[1])
-
-    def block(rows: slice) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
-        low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
-        stored = np.zeros(width, dtype=np.int64)
-        if is_sparse(matrix):
-            csr = (matrix.data, matrix.indices, matrix.indptr)
-            kernels.csr_column_range(*csr, rows.start, present[rows], weight[rows], low, high, total, stored)
-        else:
-            part = _contiguous(matrix, rows)
-            kernels.column_range(part, present[rows], weight[rows], low, high, total)
-        return low, high, total, stored
-
-    low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
-    stored = np.zeros(width, dtype=np.int64)
-    for part in workers.map(block, row_blocks(present.size, _row_bytes(matrix))):
-        np.minimum(low, part[0], out=low)
-        np.maximum(high, part[1], out=high)
-        total += part[2]
-        stored += part[3]
-    if is_sparse(matrix):
-        has_zero = stored < int((present & (weight > 0)).sum())
-        low[has_zero] = np.minimum(low[has_zero], 0.0)
-        high[has_zero] = np.maximum(high[has_zero], 0.0)
-    return low, high, total
-
-
-def _spread(
-    matrix: Matrix, present: NDArray[np.bool_], weight: Floats, scale: Floats, mean: Floats, workers: Workers
-) -> tuple[float, float]:
-    """Weighted sums of the distances of scaled rows to their mean, and of their squares."""
-    kind = SparseView if is_sparse(matrix) else DenseView
-    view: ScaledView = kind(matrix, present, np.zeros_like(mean), scale)
-    centre = view.centroids(mean[None, :])
-
-    def block(rows: slice) -> tuple[float, float]:
-        here = np.arange(rows.stop - rows.start)
-        squares = view.pair_squared_distances(rows, here, np.zeros_like(here), centre)
-        return float(weight[rows] @ np.sqrt(squares)), float(weight[rows] @ squares)
-
-    distance = square = 0.0
-    for part_distance, part_square in workers.map(block, row_blocks(present.size, view.row_bytes)):
-        distance += part_distance
-        square += part_square
-    return distance, square
-
-
-def _row_bytes(matrix: Matrix) -> float:
+def row_bytes(matrix: Matrix) -> float:
     width = matrix.shape[1] * matrix.dtype.itemsize
     return matrix.nnz / max(1, matrix.shape[0]) * 12 + 16 if is_sparse(matrix) else width

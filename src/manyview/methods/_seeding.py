@@ -29,7 +29,8 @@ def choose_seeds(
     ``init="random"`` draws distinct items. ``"k-means++"`` draws each next one with a probability
     proportional to its squared distance from those drawn before, added over views that are each divided
     by their mean square, and keeps the best of 2 + ln K tries. Views that two items do not share are
-    left out of their distance. Costs O(n K ln K) distances over at most 100,000 items, and no copy of them.
+    left out of their distance. Costs O(n K ln K) distances over at most 100,000 items; a sample is copied block by
+    block.
     """
     items = np.flatnonzero(weight > 0)
     if items.size > _SAMPLE:

@@ -17,8 +17,9 @@ from ..data.views import Views
 from ..errors import ParameterError
 from ._accelerated_rounds import Outcome, Problem, assign_rows, run_rounds
 from ._accelerated_tables import Table, make_table
-from ._scaled_views import Floats, Ints, learn_scaling
+from ._scaled_views import Floats, Ints
 from ._seeding import choose_seeds
+from ._view_scaling import learn_scaling
 from .base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
 
 __all__ = ["AcceleratedKMeans"]

@@ -15,7 +15,8 @@ from ..blocks import workers
 from ..data.checks import check_number, check_sample_weight
 from ..data.views import Views
 from ..errors import ViewError
-from ._scaled_views import Ints, learn_scaling
+from ._scaled_views import Ints
+from ._view_scaling import learn_scaling
 from .base import MultiviewEstimator, check_n_clusters, warn_items_without_views
 
 __all__ = ["ConcatenatedKMeans", "SingleViewKMeans"]

@@ -17,8 +17,9 @@ from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
 from ._robust_assignment import assign_items
 from ._robust_rounds import Outcome, Problem, objective_and_weights, run_rounds
-from ._scaled_views import Floats, Ints, Scaling, learn_scaling, scaled_views
+from ._scaled_views import Floats, Ints, scaled_views
 from ._seeding import choose_seeds
+from ._view_scaling import Scaling, learn_scaling
 from .base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
 
 __all__ = ["RobustMultiviewKMeans"]

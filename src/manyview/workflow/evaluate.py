@@ -326,6 +326,7 @@ def _clusterers(
     }
     if len(X.names) > 1:
         for name in X.names:
+            # mypy knows no type for a parameter that only holds the name of this turn.
             found[f"k-means, {name}"] = lambda seed, name=name: (  # type: ignore[misc]
                 SingleViewKMeans(k, view=name, view_scale=scale, random_state=seed).fit(X).labels_
             )
