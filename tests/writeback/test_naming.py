@@ -1,7 +1,7 @@
 """Which sidecar is whose."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from manyview.ingest.sidecar import is_sidecar, sidecars_by_owner
@@ -11,6 +11,7 @@ names = st.sets(st.from_regex(r"[ab](\.(jpg|png|nef|txt|xmp|XMP)){0,3}", fullmat
 
 
 @given(names=names, gone=names)
+@example(names={"a.xmp", "a.xmp.jpg", "a.xmp.xmp"}, gone=set())  # a sidecar owns none
 def test_sidecars_are_those_that_ingest_reads(names, gone):
     folder = Folder(names)
     for name in gone:

@@ -73,7 +73,8 @@ class Folder:
         """The sidecars of a file that are there, sorted; as ``ingest.sidecar.sidecars_by_owner`` finds them."""
         found = self._sidecars.get(name, set())
         stem = os.path.splitext(name)[0]
-        return sorted(found if stem in self._names else found | self._sidecars.get(stem, set()))
+        taken = stem in self._names and not is_sidecar(stem)  # by a file that is called so
+        return sorted(found if taken else found | self._sidecars.get(stem, set()))
 
     def sharers(self, name: str, sidecar: str) -> list[str]:
         """Other pictures, clips and raw files that a sidecar speaks of too, sorted."""
