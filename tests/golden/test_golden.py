@@ -1,0 +1,51 @@
+"""Every format that was ever released opens in this version, with all that people had said."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from manyview import Collection
+from manyview.collection.check import problems
+from manyview.collection.layout import FORMAT
+
+from .make import told
+
+PACKS = sorted(Path(__file__).parent.glob("format-*.tar.xz"))
+
+
+@pytest.fixture(params=PACKS, ids=[pack.name.split(".")[0] for pack in PACKS])
+def golden(request, tmp_path):
+    """A golden collection in a folder of its own, with its pictures beside it, and what has to be in it."""
+    with tarfile.open(request.param) as pack:
+        pack.extractall(tmp_path, filter="data")
+    expected = json.loads(request.param.with_name(request.param.name.replace(".tar.xz", ".json")).read_text())
+    return tmp_path / "golden.manyview", expected
+
+
+def test_this_format_or_the_one_before_has_a_golden_collection():
+    assert {int(pack.name.split(".")[0].split("-")[1]) for pack in PACKS} >= set(range(2, FORMAT))
+
+
+def test_everything_people_said_is_there(golden):
+    path, expected = golden
+    with Collection.open(path, write=True) as collection:
+        assert json.loads(json.dumps(told(collection))) == expected
+    assert problems(path) == []
+
+
+def test_it_lives_on(golden):
+    path, expected = golden
+    with Collection.open(path, write=True) as collection:
+        last = max(number for number, kind, _, undone in expected["history"] if kind == "decide" and undone is None)
+        collection.undo(max(number for number, *_ in expected["history"]))  # the files that were written last
+        collection.undo(last)
+        first = collection.items.ids[0]
+        collection.accept([(first, "new word")])
+        assert "new word" in collection.tags.words_of(0)
+        run = collection.fit(n_clusters=3, views=["embedding"], seed=0)
+        assert "First of all" in {row.name or "" for row in collection.runs.clusters(run.id)} | {
+            name for name, _ in collection.living.said().values()
+        }
+    assert problems(path) == []
