@@ -14,13 +14,16 @@ from .talk import print_json, progress, safe, say, spoken
 def export_site(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write; a new one.")],
+    public: Annotated[
+        bool, typer.Option("--public", help="Let other users of this machine, a web server among them, read it.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write the gallery's pages as plain files that can be looked at without a server, and not be changed."""
     from ..web.site import export_site as export
 
     with progress() as bar:
-        made = export(collection, output, progress=bar)
+        made = export(collection, output, public=public, progress=bar)
     if as_json:
         sizes = {"items": made.n_items, "previews": made.n_previews, "bytes": made.n_bytes}
         print_json({"site": str(made.folder), **sizes})

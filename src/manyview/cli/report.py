@@ -15,6 +15,7 @@ def report(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="NAME.html when not given.")] = None,
     run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
+    public: Annotated[bool, typer.Option("--public", help="Let other users of this machine read it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write a run as one HTML file that needs no server and no network."""
@@ -23,7 +24,7 @@ def report(
 
     path = output or collection.with_suffix(".html")
     with Collection.open(collection) as found:
-        publish_run(found, path, run)
+        publish_run(found, path, run, public=public)
     if as_json:
         print_json({"report": str(path), "bytes": path.stat().st_size})
     else:

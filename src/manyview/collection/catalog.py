@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from ..errors import StoreError
 from . import layout
+from .durable import PRIVATE_FILE, store_errors
 
 __all__ = ["Catalog", "as_json"]
 
@@ -43,7 +44,8 @@ class Catalog:
             _open_here[self._name] += 1
         try:
             with self._errors():
-                self._connection = self._connect()
+                with store_errors(self.path):
+                    self._connection = self._connect()
                 try:
                     self._prepare()
                 except BaseException:
@@ -55,11 +57,19 @@ class Catalog:
 
     def _connect(self) -> sqlite3.Connection:
         if self.write:
+            self._make_private()
             return sqlite3.connect(self.path, timeout=60, isolation_level=None)
         address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode=ro"
         if not os.access(self.root, os.W_OK) and not self.path.with_name(f"{self.path.name}-wal").exists():
             address += "&immutable=1"  # nobody can be writing, and SQLite could not make its shared memory
         return sqlite3.connect(address, timeout=60, isolation_level=None, uri=True)
+
+    def _make_private(self) -> None:
+        """A new catalogue is its owner's alone; SQLite gives the files beside it the same mode."""
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, PRIVATE_FILE))
+        except FileExistsError:  # and it is not opened: closing it would take away SQLite's locks
+            pass
 
     def _prepare(self) -> None:
         run = self._connection.execute

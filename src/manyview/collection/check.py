@@ -46,6 +46,7 @@ def _problems(collection: Collection) -> list[str]:
         f"{collection.path / name} belongs to nothing; it goes at the next opening for writing."
         for name in sorted(present - registered - retired_files(catalog))
     ]
+    found += _open_to_others(collection.path)
     strange = sorted(set(os.listdir(collection.path)) - layout.NAMES)
     found += [f"{collection.path / name} is not part of a collection." for name in strange]
     known = {row[0] for row in catalog.rows("SELECT id FROM items")}
@@ -66,6 +67,12 @@ def _problems(collection: Collection) -> list[str]:
     }
     found += [f"{catalog.path}: {n} {what}." for what, sql in sums.items() if (n := catalog.value(sql))]
     return found
+
+
+def _open_to_others(root: Path) -> list[str]:
+    if not root.stat().st_mode & 0o077:
+        return []
+    return [f"{root} can be read by other users of this machine; it is closed at the next opening for writing."]
 
 
 def _view_problems(collection: Collection, name: str, known: set[int]) -> list[str]:

@@ -97,6 +97,8 @@ class Collection:
         if write:
             try:
                 self.journal = Journal(self.path / layout.JOURNAL)
+                if self.path.stat().st_mode & 0o077:  # made by an older version, or opened up since
+                    durable.make_private(self.path)
                 for name in layout.FOLDERS:
                     durable.make_folder(self.path / name)
                 sweep(self._catalog)

@@ -2,7 +2,7 @@
 
 A file is written under a temporary name in its own folder, synced, renamed, and the folder is synced: whenever the
 machine stops, the final name holds the whole file or nothing. Every step is a method of ``disk``, so that tests can
-put a disk there whose n-th step fails.
+put a disk there whose n-th step fails. Files and folders are made for their owner alone, whatever the umask is.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ __all__ = [
     "TEMPORARY",
     "as_raw",
     "make_folder",
+    "make_private",
+    "make_public",
     "npy_header",
     "remove",
     "remove_tree",
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 TEMPORARY = ".tmp"
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
 _PIECE = 16 * 2**20
 
 
@@ -44,7 +47,7 @@ class Disk:
 
     def write(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:
         """Put bytes into a new file and sync it."""
-        with path.open("wb") as file:
+        with open(path, "wb", opener=private) as file:
             for piece in pieces:
                 file.write(piece)
             file.flush()
@@ -68,13 +71,18 @@ class Disk:
         path.chmod(mode)
 
     def mkdir(self, folder: Path) -> None:
-        folder.mkdir(mode=0o755)
+        folder.mkdir(mode=PRIVATE_FOLDER)
 
     def unlink(self, path: Path) -> None:
         path.unlink()
 
     def rmdir(self, folder: Path) -> None:
         folder.rmdir()
+
+
+def private(path: str, flags: int) -> int:
+    """An ``opener`` for ``open``: a file that is made by it is its owner's alone."""
+    return os.open(path, flags, PRIVATE_FILE)
 
 
 disk = Disk()
@@ -115,16 +123,16 @@ def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
             raise
 
 
-def replace_file(path: Path, temporary: Path, content: bytes, like: os.stat_result | None = None) -> None:
-    """Put somebody's file in the place of the one that is there, or make it, with the mode of ``like``.
+def replace_file(path: Path, temporary: Path, content: bytes, mode: int = PRIVATE_FILE) -> None:
+    """Put somebody's file in the place of the one that is there, or make it, with that mode.
 
     Unlike ``write_file``, a failure leaves what was there. The folder is to be synced afterwards (``sync_folders``).
     """
     with store_errors(path):
         try:
             disk.write(temporary, [content])
-            if like is not None:
-                disk.set_mode(temporary, stat.S_IMODE(like.st_mode))
+            if mode != PRIVATE_FILE:
+                disk.set_mode(temporary, mode)
             disk.rename(temporary, path)
         except Exception:
             _forget(temporary)
@@ -172,6 +180,31 @@ def make_folder(folder: Path) -> None:
             if not folder.is_dir():
                 raise
         disk.sync_folder(folder.parent)
+
+
+def make_private(top: Path) -> None:
+    """Close a folder and everything in it to others, the folder itself last: where it is closed, all is.
+
+    A file with a second name elsewhere is somebody's original under ``undo``, whose mode is not ours to change. What
+    belongs to another user stays as it is.
+    """
+    for folder, _, names in os.walk(top, topdown=False):
+        for path in (*(Path(folder, name) for name in names), Path(folder)):
+            status = path.lstat()
+            is_folder = stat.S_ISDIR(status.st_mode)
+            if not status.st_mode & 0o077 or stat.S_ISLNK(status.st_mode) or (status.st_nlink > 1 and not is_folder):
+                continue
+            try:
+                disk.set_mode(path, PRIVATE_FOLDER if is_folder else PRIVATE_FILE)
+            except PermissionError:
+                continue
+
+
+def make_public(top: Path) -> None:
+    """Let others read a file, or a folder and everything in it."""
+    top.chmod(0o755 if top.is_dir() else 0o644)
+    for path in top.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def remove(path: Path) -> None:

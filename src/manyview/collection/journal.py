@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from .durable import store_errors
+from .durable import PRIVATE_FILE, store_errors
 
 __all__ = ["DEATHS", "Journal"]
 
@@ -58,7 +58,7 @@ class Journal:
         """Begin anew, with the suspects of earlier runs."""
         with store_errors(self._path):
             flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-            self._handle = os.open(self._path, flags, 0o644)
+            self._handle = os.open(self._path, flags, PRIVATE_FILE)
         self._append(("died", *file, count) for file, count in self.deaths.items())
 
     def opening(self, name: str, stamp: str = "") -> None:

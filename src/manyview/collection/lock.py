@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from ..errors import StoreError
-from .durable import store_errors
+from .durable import PRIVATE_FILE, store_errors
 
 __all__ = ["ReaderLock", "WriterLock", "no_readers"]
 
@@ -48,7 +48,7 @@ class WriterLock:
         with store_errors(self.path, "lock"), _register:
             if self._is_held_here():
                 return False
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
             try:
                 fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -103,7 +103,7 @@ class ReaderLock:
 def no_readers(path: Path) -> bool:
     """Is nobody reading just now? Asked by the writer before old files are taken away."""
     with store_errors(path, "lock"):
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -150,6 +150,7 @@ class Runs:
         folder = self._catalog.root / layout.RUNS / name
         with durable.store_errors(folder):
             save(model, folder)
+            durable.make_private(folder)
         self._catalog.run("UPDATE runs SET model = ? WHERE id = ?", (name, run_id))
 
     def replace_model(self, run_id: int, model: Any) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
+from ..collection.durable import make_public, private
 from ..data.checks import check_number
 from ..errors import ParameterError, StoreError
 from ..workflow.profiles import ClusterProfiles
@@ -139,17 +140,22 @@ class ClusterReport:
     def _repr_html_(self) -> str:
         return tag("div", tag("style", _style()), self._body, class_="mvr")
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page to a file; the file holds the old page or the whole new one, never a part."""
+    def save(self, path: str | os.PathLike[str], *, public: bool = False) -> Path:
+        """Write the page to a file; the file holds the old page or the whole new one, never a part.
+
+        Nobody else on the machine can read it, unless it is ``public``.
+        """
         path = Path(path)
         content = self.html().encode("utf-8")
         temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
         try:
             try:
-                with temporary.open("xb") as file:
+                with open(temporary, "xb", opener=private) as file:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
+                if public:
+                    make_public(temporary)
                 os.replace(temporary, path)
             except BaseException:
                 temporary.unlink(missing_ok=True)

@@ -32,6 +32,8 @@ def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterR
     )
 
 
-def publish_run(collection: Collection, path: str | os.PathLike[str], run_id: int | None = None) -> Path:
-    """Write the report of a run to a file."""
-    return report_of_run(collection, run_id).save(path)
+def publish_run(
+    collection: Collection, path: str | os.PathLike[str], run_id: int | None = None, *, public: bool = False
+) -> Path:
+    """Write the report of a run to a file, for its owner alone or for everybody on the machine."""
+    return report_of_run(collection, run_id).save(path, public=public)

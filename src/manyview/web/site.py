@@ -20,6 +20,7 @@ from pydantic import BaseModel
 
 from .._version import __version__
 from ..collection.collection import Collection
+from ..collection.durable import make_private, make_public
 from ..collection.history import now
 from ..errors import ParameterError
 from ..features.decode import BadFile, DecodePool
@@ -44,11 +45,11 @@ class Site:
     n_bytes: int
 
 
-def export_site(path: Path, folder: Path, *, progress: Progress | None = None) -> Site:
+def export_site(path: Path, folder: Path, *, public: bool = False, progress: Progress | None = None) -> Site:
     """Write the gallery of a collection into a folder that is new, or that holds an earlier one of these.
 
     The folder appears whole or not at all. Thumbnails and previews are our own encodings, without the metadata of the
-    originals, which stay where they are.
+    originals, which stay where they are. Nobody else on the machine can read it, unless it is ``public``.
     """
     if not (STATIC / "index.html").is_file():
         raise ParameterError("the pages of the gallery are not built. Run `make frontend` first.")
@@ -56,6 +57,7 @@ def export_site(path: Path, folder: Path, *, progress: Progress | None = None) -
     with Collection.open(path) as collection, tempfile.TemporaryDirectory(dir=folder.parent, prefix=".site-") as made:
         site = _Writer(Index(collection), Path(made) / "site", progress)
         n_previews = site.write()
+        (make_public if public else make_private)(site.folder)
         if folder.exists():
             shutil.rmtree(folder)
         os.replace(site.folder, folder)

@@ -119,6 +119,7 @@ def _embed(files: Files, batch: Batch, path: str, item: int, kind: str, edit: Ed
         with durable.store_errors(original):
             durable.disk.rename(copy, original)
         durable.sync_folders([original.parent])
+        durable.make_private(_undo_folder(files.collection, batch))
     except Exception:
         remove_temporary(copy)
         writes.forget(batch, [planned])
@@ -157,10 +158,14 @@ def _check_same_picture(path: str, copy: Path, kind: str, edit: Edit, pool: Deco
 
 def _keep(collection: Collection, batch: Batch, original: Path, name: str) -> None:
     """The original under a second name in the collection, or a copy of it where it lies on another disk."""
-    folder = collection.path / layout.UNDO / str(batch.id)
+    folder = _undo_folder(collection, batch)
     durable.make_folder(folder)
     _second_name(original, folder / name)
     durable.sync_folders([folder])
+
+
+def _undo_folder(collection: Collection, batch: Batch) -> Path:
+    return collection.path / layout.UNDO / str(batch.id)
 
 
 def _second_name(source: Path, target: Path) -> None:
@@ -209,10 +214,11 @@ def _restore(files: Files, batch: Batch, file: Write) -> None:
             "another program has changed it since. Say no to the tags, and `manyview apply --to embedded` takes them "
             "out."
         )
-    kept = files.collection.path / layout.UNDO / str(batch.id) / str(file.kept)
+    kept = _undo_folder(files.collection, batch) / str(file.kept)
     if not kept.is_file() or hash_of_file(kept) != file.before:
         raise Refused(f"its old version in {kept} is damaged or gone.")
     _second_name(kept, copy)
     with durable.store_errors(path):
+        durable.disk.set_mode(copy, stat.S_IMODE(path.lstat().st_mode))  # it was closed to others where it was kept
         durable.disk.rename(copy, path)
     durable.sync_folders([path.parent])

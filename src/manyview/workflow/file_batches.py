@@ -24,7 +24,7 @@ from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
 from ..writeback.document import Refused
 from ..writeback.editor import Edit, edit_document
-from .item_files import Files, hash_of, hash_of_file, read_sidecar_bytes, refuse_protected
+from .item_files import Files, hash_of, hash_of_file, mode_of, read_sidecar_bytes, refuse_protected
 
 __all__ = [
     "Prepared",
@@ -58,6 +58,7 @@ class Prepared:
     new: bytes
     edit: Edit
     """What there was to do."""
+    mode: int
 
 
 def write_group(
@@ -88,7 +89,7 @@ def write_group(
         if not _is_as_read(one):
             return "another program is writing it just now; the next `apply` tries again."
         try:
-            durable.replace_file(Path(one.path), temporary(batch, first + n, one.path), one.new, one.status)
+            durable.replace_file(Path(one.path), temporary(batch, first + n, one.path), one.new, one.mode)
         except StoreError as error:
             return fatal_or_reason(error)
         return None
@@ -274,8 +275,8 @@ def _restore(collection: Collection, batch: Batch, file: Write) -> None:
     if found == file.after and file.before is None:
         durable.remove(path)
     elif found == file.after:
-        durable.replace_file(path, temp, _kept(collection, batch, file), status)
+        durable.replace_file(path, temp, _kept(collection, batch, file), mode_of(status))
     else:
         changed, undone = edit_document(content, Edit(*file.edit).reverse)
         if undone:
-            durable.replace_file(path, temp, changed, status)
+            durable.replace_file(path, temp, changed, mode_of(status))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from ..collection.collection import Collection
+from ..collection.durable import PRIVATE_FILE
 from ..collection.items import FileFacts
 from ..collection.writes import Batch, Write
 from ..ingest.containers import LIMIT
@@ -18,7 +20,7 @@ from ..ingest.sidecar import beside_words, read_sidecar
 from ..writeback.document import Refused, word_key
 from ..writeback.naming import Folder
 
-__all__ = ["Files", "hash_of", "hash_of_file", "read_sidecar_bytes", "refuse_protected"]
+__all__ = ["Files", "hash_of", "hash_of_file", "mode_beside", "mode_of", "read_sidecar_bytes", "refuse_protected"]
 
 
 def hash_of(content: bytes | None) -> str | None:
@@ -45,6 +47,19 @@ def read_sidecar_bytes(path: str) -> tuple[bytes | None, os.stat_result | None]:
             return None, None
         raise Refused(error.sentence) from error
     return content, status
+
+
+def mode_of(status: os.stat_result | None) -> int:
+    """The mode of a file that is there, to be kept; one that is not would be its owner's alone."""
+    return PRIVATE_FILE if status is None else stat.S_IMODE(status.st_mode)
+
+
+def mode_beside(owner: str | None) -> int:
+    """The mode of a new file that belongs to another one: who may read that may read this."""
+    try:
+        return stat.S_IMODE(os.lstat(owner or "").st_mode) & 0o666
+    except OSError:
+        return PRIVATE_FILE
 
 
 def refuse_protected(path: str, status: os.stat_result | None) -> None:

@@ -23,6 +23,8 @@ class SidecarTarget(NamedTuple):
     add: Mapping[str, str | None]
     """Words, each with its path in the owner's hierarchy, where it has one."""
     remove: tuple[str, ...]
+    owner: str | None = None
+    """The file it would be made for, whose mode it takes."""
 
 
 class Wishes:
@@ -99,7 +101,8 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
         for other in place.others:  # what stands there is read too
             for word in _standing_in(os.path.join(folder_path, other), list(words)):
                 del words[word]
-        yield SidecarTarget(os.path.join(folder_path, place.own), (item,), words, wishes.words(remove))
+        own, owner = os.path.join(folder_path, place.own), os.path.join(folder_path, name)
+        yield SidecarTarget(own, (item,), words, wishes.words(remove), owner)
         for other in place.others if remove else ():
             where = os.path.join(folder_path, other)
             if folder.sharers(name, other):

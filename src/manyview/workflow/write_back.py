@@ -17,7 +17,7 @@ from ..writeback.editor import Edit, edit_document, new_document, read_words
 from ..writeback.naming import NAMINGS
 from .compute import Progress
 from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, write_group
-from .item_files import Files, read_sidecar_bytes, refuse_protected
+from .item_files import Files, mode_beside, mode_of, read_sidecar_bytes, refuse_protected
 from .sidecar_wishes import SidecarTarget, Wishes, sidecar_targets
 
 __all__ = ["TARGETS", "Applied", "FileChange", "apply_tags", "end_writing", "start_writing"]
@@ -210,10 +210,12 @@ def _prepare(target: SidecarTarget) -> Prepared | None:
     going = {word_key(word) for word in target.remove}
     if old is None:
         wanted = Edit(tuple(add), (), paths, ())
-        return Prepared(target.path, target.items, None, None, new_document(wanted), wanted) if add else None
+        if not add:
+            return None
+        return Prepared(target.path, target.items, None, None, new_document(wanted), wanted, mode_beside(target.owner))
     old_paths = tuple(path for path in held_paths if path_key(path) and path_key(path)[-1] in going)
     new, edit = edit_document(old, Edit(tuple(add), target.remove, paths, old_paths))
     if not edit:
         return None
     refuse_protected(target.path, status)
-    return Prepared(target.path, target.items, old, status, new, edit)
+    return Prepared(target.path, target.items, old, status, new, edit, mode_of(status))
