@@ -17,6 +17,9 @@ def add(
     source: Annotated[
         Path | None, typer.Argument(help="What to add; every source that is known is looked at again if absent.")
     ] = None,
+    instead_of: Annotated[
+        Path | None, typer.Option("--instead-of", help="The known source that this one is now, at another place.")
+    ] = None,
     id: Annotated[str | None, typer.Option(help="Table: the column that names an item.")] = None,
     image: Annotated[str | None, typer.Option(help="Table: the column with the path of a picture or clip.")] = None,
     text: Annotated[str | None, typer.Option(help="Table: the column with text.")] = None,
@@ -28,20 +31,22 @@ def add(
 ) -> None:
     """Put new items into the clusters of the newest run, without a refit, and say what changed.
 
-    Files that changed or are gone are noticed too. Stopped at any moment, the same command finishes it.
+    Files that moved, changed or are gone are noticed too: a file with the same bytes at another place is the same
+    item, with all that was said of it. Stopped at any moment, the same command finishes it.
     """
     from ..collection.collection import Collection
     from ..workflow.add import add_items
 
     options = _given({"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root})
     with progress() as bar, Collection.open(collection, write=True) as found:
-        added = add_items(found, source, n_jobs=jobs, progress=bar, **options)
+        added = add_items(found, source, instead_of=instead_of, n_jobs=jobs, progress=bar, **options)
     if as_json:
         print_json(
             {
                 "run": None if added.run is None else added.run.id,
                 "sentence": added.sentence,
                 "new": added.n_new,
+                "moved": added.n_moved,
                 "joined": added.n_joined,
                 "in_new_clusters": added.n_opened,
                 "opened": added.opened,

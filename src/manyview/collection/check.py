@@ -104,9 +104,10 @@ def _pack_problems(catalog: Catalog) -> list[str]:
 
 
 _CONTENT = {
-    "items": "SELECT sources.path, key, items.kind, items.path, size, mtime_ns, beside, format, width, height, text, "
-    "fields, fingerprint, signature, state, (SELECT key FROM items AS first WHERE first.id = items.duplicate_of) "
-    "FROM items JOIN sources ON sources.id = source_id ORDER BY items.id",
+    "items": "SELECT sources.path, key, items.kind, items.path, size, mtime_ns, beside, items.content, format, width, "
+    "height, text, fields, fingerprint, signature, state, "
+    "(SELECT key FROM items AS first WHERE first.id = items.duplicate_of) FROM items "
+    "JOIN sources ON sources.id = source_id ORDER BY items.id",
     "sources": "SELECT kind, path, root, settings, complete FROM sources ORDER BY id",
     "problems": "SELECT path, stage, reason, sentence, is_bad FROM problems ORDER BY source_id, path, stage, reason",
     "tags": "SELECT key, folded, item_tags.source, coalesce(spelling, name) FROM item_tags "

@@ -29,6 +29,7 @@ from .segments import Segments
 from .sweep import remove_retired, sweep
 from .tagging import Tagging
 from .thumbs import Thumbs
+from .whereabouts import Whereabouts
 from .writes import Writes
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class Collection:
         self.thumbs = Thumbs(self._catalog)
         self.tagging = Tagging(self._catalog)
         self.writes = Writes(self._catalog)
+        self.whereabouts = Whereabouts(self._catalog)
         self.decisions = Decisions(self._catalog, self.history, self.tagging)
         self.segments = Segments(self._catalog)
         if write:

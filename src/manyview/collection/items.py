@@ -85,6 +85,7 @@ class Known(NamedTuple):
     facts: FileFacts | None
     beside: str
     state: str
+    content: bytes | None
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,11 @@ class NewItem:
     facts: FileFacts | None = None
     beside: str = ""
     """Its sidecars as they were read, in words that change when one of them does."""
+    content: bytes | None = None
+    """SHA-256 of its file; None: not read as a whole yet."""
     format: str | None = None
     text: str | None = None
-    """None leaves what is there: the text of a document is read later."""
+    """None leaves what is there."""
     fields: Mapping[str, Any] | None = None
     tags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Where the words come from ("file", "sidecar", "table") -> words."""
@@ -131,7 +134,7 @@ class Items:
 
     def _items(self, sql: str, values: Iterable[Any] = ()) -> list[Item]:
         return [
-            Item(number, as_text(key), kind, _full(root, path), *rest)
+            Item(number, as_text(key).partition("\0")[0], kind, _full(root, path), *rest)
             for number, key, kind, path, root, *rest in self._catalog.rows(sql, values)
         ]
 
@@ -291,11 +294,12 @@ class Items:
     def known(self, source_id: int) -> dict[str, Known]:
         """What the catalogue holds of a source, by key."""
         rows = self._catalog.rows(
-            "SELECT key, id, size, mtime_ns, device, inode, beside, state FROM items WHERE source_id = ?", (source_id,)
+            "SELECT key, id, size, mtime_ns, device, inode, beside, state, content FROM items WHERE source_id = ?",
+            (source_id,),
         )
         return {
-            as_text(key): Known(number, None if facts[0] is None else FileFacts(*facts), beside, state)
-            for key, number, *facts, beside, state in rows
+            as_text(key): Known(number, None if facts[0] is None else FileFacts(*facts), beside, state, content)
+            for key, number, *facts, beside, state, content in rows
         }
 
     def put(self, source_id: int, items: Sequence[NewItem]) -> list[int]:
@@ -303,11 +307,12 @@ class Items:
         catalog = self._catalog
         with catalog.transaction():
             catalog.run_many(
-                "INSERT INTO items (source_id, key, kind, path, size, mtime_ns, device, inode, beside, format, text, "
-                "fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_id, key) DO UPDATE SET "
-                "kind = excluded.kind, path = excluded.path, size = excluded.size, mtime_ns = excluded.mtime_ns, "
+                "INSERT INTO items (source_id, key, kind, path, size, mtime_ns, device, inode, beside, content, "
+                "format, text, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_id, key) "
+                "DO UPDATE SET kind = excluded.kind, path = excluded.path, size = excluded.size, "
+                "mtime_ns = excluded.mtime_ns, "
                 "device = excluded.device, inode = excluded.inode, beside = excluded.beside, "
-                "format = excluded.format, text = coalesce(excluded.text, text), "
+                "content = excluded.content, format = excluded.format, text = coalesce(excluded.text, text), "
                 "fields = excluded.fields, state = 'here'",
                 (
                     (
@@ -317,6 +322,7 @@ class Items:
                         None if item.path is None else as_bytes(item.path),
                         *(item.facts or (None,) * 4),
                         item.beside,
+                        item.content,
                         item.format,
                         item.text,
                         None if item.fields is None else as_json(dict(item.fields)),

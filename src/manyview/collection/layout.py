@@ -476,7 +476,13 @@ _SCHEMA_2 += "".join(
     for event in ("INSERT", "UPDATE", "DELETE")
 )
 
-MIGRATIONS = (_SCHEMA_1, _SCHEMA_2)
+_SCHEMA_3 = """
+ALTER TABLE items ADD COLUMN content BLOB;    -- SHA-256 of the file: what it is known by wherever it goes
+ALTER TABLE sources ADD COLUMN content BLOB;  -- the same of a table or a file of features
+CREATE INDEX items_by_size ON items (size) WHERE path IS NOT NULL;
+"""
+
+MIGRATIONS = (_SCHEMA_1, _SCHEMA_2, _SCHEMA_3)
 """MIGRATIONS[n] turns format n into format n + 1. Append only: what was released is never edited."""
 
 FORMAT = len(MIGRATIONS)

@@ -14,6 +14,7 @@ from ..errors import MissingExtra, StoreError
 from .documents import LONGEST_TEXT, read_document
 from .files import DOCUMENTS, HEAD, PICTURES, VIDEOS, BadFile, Kind, open_regular, os_problem, sniff
 from .keywords import Keywords, read_keywords
+from .moves import LARGE, content_of, find_moves
 from .pdf import PdfReader
 from .report import Progress, Report
 from .sidecar import beside_words, is_sidecar, read_sidecar, sidecars_by_owner
@@ -133,27 +134,43 @@ def read_folder(collection: Collection, source_id: int, root: str, progress: Pro
     items = collection.items
     known = items.known(source_id)
     here = {problem.path for problem in found.problems}
+    lost = {
+        path: was
+        for path, was in known.items()
+        if path not in found.files and path not in here and not _below(path, found.unseen)
+    }
+    seen = find_moves(collection, source_id, root, found.files, known, lost)
+    if seen.moves or seen.replaced:
+        with collection.transaction():
+            collection.whereabouts.step_aside(seen.replaced)
+            collection.whereabouts.move(source_id, seen.moves)
+        known = items.known(source_id)
+    moved = {one.id for one in seen.moves}
+    report.n_back = sum(one.is_back for one in seen.moves)
+    report.n_moved = len(moved) - report.n_back
     todo = []
     same = set()
+    elsewhere = []
     for path, facts in found.files.items():
         before = known.get(path)
         if before and before.state != "gone" and _same(before.facts, facts) and before.beside == found.beside(path):
             same.add(path)
+            if before.facts != facts:
+                elsewhere.append((before.id, facts))
         else:
             todo.append(path)
     report.n_same = len(same)
+    collection.whereabouts.put_facts(elsewhere)
     items.put_problems(source_id, found.problems, replace=True, except_for=same)  # those are not read again
-    gone = [
-        before.id
-        for path, before in known.items()
-        if before.state != "gone" and path not in found.files and path not in here and not _below(path, found.unseen)
-    ]
+    gone = [was.id for was in lost.values() if was.state != "gone" and was.id not in moved]
     items.gone(gone)
     report.n_gone = len(gone)
     with PdfReader(LONGEST_TEXT) as pdf:
-        for batch in _batches(_read_all(collection, root, todo, found, pdf, progress)):
-            _keep(collection, source_id, batch, known, report)
+        for batch in _batches(_read_all(collection, root, todo, found, seen.contents, pdf, progress)):
+            _keep(collection, source_id, batch, known, moved, report)
     collection.journal.finish()
+    if moved:
+        collection.whereabouts.adopt(source_id)
     items.finish_source(source_id)
     report.problems = [problem for problem in items.problems() if problem.stage == "ingest"]
     return report
@@ -161,6 +178,10 @@ def read_folder(collection: Collection, source_id: int, root: str, progress: Pro
 
 def _same(before: FileFacts | None, now: FileFacts | None) -> bool:
     return before is not None and now is not None and before[:2] == now[:2]  # an inode may change with the disk
+
+
+def _same_content(before: Known, now: NewItem) -> bool:
+    return _same(before.facts, now.facts) or (before.content is not None and before.content == now.content)
 
 
 def _below(path: str, folders: list[str]) -> bool:
@@ -177,7 +198,13 @@ class _Read:
 
 
 def _read_all(
-    collection: Collection, root: str, paths: list[str], found: Scan, pdf: PdfReader, progress: Progress | None
+    collection: Collection,
+    root: str,
+    paths: list[str],
+    found: Scan,
+    contents: dict[str, bytes],
+    pdf: PdfReader,
+    progress: Progress | None,
 ) -> Iterator[_Read]:
     journal = collection.journal
     for number, path in enumerate(paths):
@@ -187,14 +214,14 @@ def _read_all(
             yield _Read(path, None, [Problem(path, "crash", sentence)])
             continue
         journal.opening(path, stamp)
-        result = _read(root, path, found, pdf)
+        result = _read(root, path, found, contents.get(path), pdf)
         journal.done(path, stamp)
         yield result
         if progress is not None:
             progress(number + 1, len(paths), path)
 
 
-def _read(root: str, path: str, found: Scan, pdf: PdfReader) -> _Read:
+def _read(root: str, path: str, found: Scan, content: bytes | None, pdf: PdfReader) -> _Read:
     try:
         with open_regular(os.path.join(root, path)) as (file, now):
             kind = recognise(file.read(HEAD), path)
@@ -206,6 +233,8 @@ def _read(root: str, path: str, found: Scan, pdf: PdfReader) -> _Read:
                 text = read_document(file, kind.format, now.size, pdf)
             else:
                 words = read_keywords(file, kind.format)
+            if content is None and now.size <= LARGE:
+                content = content_of(file)
     except BadFile as error:
         return _Read(path, None, [Problem(path, error.reason, error.sentence)])
     except MissingExtra as error:
@@ -218,6 +247,7 @@ def _read(root: str, path: str, found: Scan, pdf: PdfReader) -> _Read:
         path=path,
         facts=now,
         beside=found.beside(path),
+        content=content,
         format=kind.format,
         text=text,
         tags={"file": words.tags, "sidecar": [word for part in beside for word in part.tags]},
@@ -238,10 +268,17 @@ def _batches(results: Iterator[_Read]) -> Iterator[list[_Read]]:
         yield batch
 
 
-def _keep(collection: Collection, source_id: int, batch: list[_Read], known: dict[str, Known], report: Report) -> None:
+def _keep(
+    collection: Collection,
+    source_id: int,
+    batch: list[_Read],
+    known: dict[str, Known],
+    moved: set[int],
+    report: Report,
+) -> None:
     with collection.transaction():
         before = [(result, known[result.path]) for result in batch if result.path in known]
-        other = [was.id for result, was in before if result.item is None or not _same(was.facts, result.item.facts)]
+        other = [was.id for result, was in before if result.item is None or not _same_content(was, result.item)]
         collection.items.forget_file(other)
         collection.segments.drop_rows(other)
         collection.items.gone(was.id for result, was in before if result.item is None)
@@ -251,7 +288,7 @@ def _keep(collection: Collection, source_id: int, batch: list[_Read], known: dic
     for result in batch:
         if result.item is not None:
             report.formats[result.item.format or ""] += 1
-            if result.path in known:
-                report.n_changed += 1
-            else:
+            if result.path not in known:
                 report.n_new += 1
+            elif known[result.path].id not in moved:
+                report.n_changed += 1

@@ -22,6 +22,10 @@ class Report:
     n_new: int = 0
     n_changed: int = 0
     n_gone: int = 0
+    n_moved: int = 0
+    """Items whose files are at another place now."""
+    n_back: int = 0
+    """Items that were gone and whose files are there again, at another place."""
     n_same: int = 0
     formats: Counter[str] = field(default_factory=Counter)
     """Of the files that were read this time."""
@@ -34,7 +38,8 @@ class Report:
 
     def __str__(self) -> str:
         parts = [f"{self.n_new} new"]
-        parts += [f"{n} {word}" for n, word in ((self.n_changed, "changed"), (self.n_gone, "gone")) if n]
+        told = ((self.n_moved, "moved"), (self.n_back, "back"), (self.n_changed, "changed"), (self.n_gone, "gone"))
+        parts += [f"{n} {word}" for n, word in told if n]
         parts += [f"{self.n_same} as before"] if self.n_same else []
         parts += [f"{len(self.bad)} could not be used"] if self.bad else []
         return f"{self.source}: {', '.join(parts)}"

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, StoreError
+from .moves import hash_file
 from .report import Progress, Report
 
 if TYPE_CHECKING:
@@ -115,7 +116,11 @@ def read_source(collection: Collection, source: Any, *, progress: Progress | Non
     if described.kind == "table":
         from .table import read_table
 
-        return read_table(collection, number, described, progress)
-    from .ready import read_features
+        report = read_table(collection, number, described, progress)
+    else:
+        from .ready import read_features
 
-    return read_features(collection, number, described)
+        report = read_features(collection, number, described)
+    if (read := hash_file(described.path)) is not None:
+        collection.whereabouts.put_source_content(number, read[0])
+    return report

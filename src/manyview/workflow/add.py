@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Mapping
@@ -16,14 +17,14 @@ from ..collection.items import Problem
 from ..collection.living import Standing
 from ..collection.runs import Run
 from ..data.views import Views
-from ..errors import ParameterError, StoreError
+from ..errors import StoreError
 from ..features.base import extractor, extractor_names
-from ..ingest import Source
 from .changes import ChangeReport
 from .compute import Computed, Progress, came_with_source, compute_views, default_views
 from .living import closeness_of_items, refresh_profiles, settle
 from .profiles import confidence_of
 from .run_views import TAGS, run_views
+from .sources import choose_sources, read_sources
 from .updates import record_update, tell_changes
 
 __all__ = ["FEWEST_TO_OPEN", "Added", "add_items"]
@@ -43,6 +44,8 @@ class Added:
     changes: ChangeReport | None
     sentence: str
     n_new: int
+    n_moved: int
+    """Items whose files are at another place now."""
     n_joined: int
     """New items in clusters that were there."""
     n_opened: int
@@ -71,6 +74,7 @@ def add_items(
     collection: Collection,
     source: Any = None,
     *,
+    instead_of: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -79,6 +83,10 @@ def add_items(
 
     source : a folder, table or file of features, new or known, with ``options`` as for ``Collection.create``; None
         looks again at every source there is
+    instead_of : the path of a known source that ``source`` is now, for one that moved and changed on the way
+
+    A file that is gone here and new there with the same bytes is the same item: all that was said of it stays. So is a
+    folder, a table or a drive that is at another place now.
 
     The newest run places the new items: "ghf-art" learns them and may open clusters; other methods predict. What is
     unlike everything that is there (``methods.novelty``) is put into no cluster, or, with at least ``FEWEST_TO_OPEN``
@@ -88,67 +96,31 @@ def add_items(
     if not collection.is_writable:
         raise StoreError(f"{collection.path} is open for reading; adding needs Collection.open(path, write=True).")
     run = next((one for one in reversed(list(collection.runs)) if one.kind == "fit"), None)
+    sources = choose_sources(collection, source, instead_of, options)
     if run is not None:
+        _check_views(collection, run)
         standing = collection.living.standing(run.id)
         before = collection.living.start_update(standing.ids, standing.clusters)
-    said, bad = _read(collection, source, options, progress)
+    said, bad, n_moved = read_sources(collection, sources, progress)
     if run is None:
         computed = compute_views(collection, default_views(collection), n_jobs=n_jobs, progress=progress)
+        n_moved += computed.n_recognised
         said.append(f"there are no clusters yet: manyview fit {collection.path}")
-        return Added(None, None, _counted(len(collection.items), "item"), 0, 0, 0, [], [], said, [*bad, *computed.bad])
+        return Added(
+            None, None, _counted(len(collection.items), "item"), 0, n_moved, 0, 0, [], [], said, [*bad, *computed.bad]
+        )
     _forget_changed(collection, run)
     computed = _compute(collection, run, n_jobs, progress)
+    n_moved += computed.n_recognised
     if progress is not None:
         progress("placing", 0, 1)
     placed = _place(collection, run, n_jobs)
     with collection.transaction():
-        added = _keep(collection, run, before, placed)
+        added = _keep(collection, run, before, placed, n_moved)
     added.said, added.bad = said + added.said + computed.notes, [*bad, *computed.bad]
     if progress is not None:
         progress("placing", 1, 1)
     return added
-
-
-# --- reading ---
-
-
-def _read(
-    collection: Collection, source: Any, options: Mapping[str, Any], progress: Progress | None
-) -> tuple[list[str], list[Problem]]:
-    known = {entry["path"]: entry for entry in collection.items.sources()}
-    if source is not None:
-        described = Source.of(source, **options)
-        if not options and described.path in known:
-            described = _known_source(known[described.path])
-        sources = [described]
-    elif options:
-        raise ParameterError("options describe a table that is to be added; name it.")
-    else:
-        sources = [_known_source(entry) for entry in known.values()]
-    said, bad, failed = [], [], []
-    told = None if progress is None else lambda done, total, name: progress("reading", done, total)
-    for one in sources:
-        try:
-            report = collection.read(one, progress=told)
-        except StoreError as error:
-            if len(sources) == 1:
-                raise
-            failed.append(str(error))
-            continue
-        said.append(str(report))
-        bad += report.bad
-    if failed and len(failed) == len(sources):
-        raise StoreError(" ".join(failed))
-    return said + [f"not looked at: {sentence}" for sentence in failed], bad
-
-
-def _known_source(entry: Mapping[str, Any]) -> Source:
-    from ..ingest.source import Columns
-
-    settings = entry["settings"]
-    columns = Columns(**settings.get("columns", {}))
-    views, features = settings.get("views", {}), settings.get("features", {})
-    return Source(entry["kind"], entry["path"], entry["root"], columns, dict(views), dict(features))
 
 
 def _forget_changed(collection: Collection, run: Run) -> None:
@@ -174,6 +146,12 @@ def _computed_views(collection: Collection, run: Run) -> list[str]:
 def _compute(collection: Collection, run: Run, n_jobs: int | None, progress: Progress | None) -> Computed:
     wanted = _computed_views(collection, run)
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
+    _check_views(collection, run)
+    return computed
+
+
+def _check_views(collection: Collection, run: Run) -> None:
+    """Refuse where the run cannot place anything: at once, before a source is read."""
     for name, version in run.views.items():
         if name == TAGS:
             continue
@@ -182,7 +160,6 @@ def _compute(collection: Collection, run: Run, n_jobs: int | None, progress: Pro
                 f"view {name!r} is not what it was when run {run.id} was made, so that run cannot place new items. "
                 f"Fit again: manyview fit {collection.path}."
             )
-    return computed
 
 
 # --- placing ---
@@ -307,7 +284,7 @@ def _follow_splits(
 # --- keeping ---
 
 
-def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Placed) -> Added:
+def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Placed, n_moved: int) -> Added:
     """Write everything down, and say what changed."""
     living = collection.living
     identities = {label: living.new_cluster() for label in sorted(placed.opened)}
@@ -320,8 +297,8 @@ def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Pl
     refresh_profiles(collection, run.id)
     were = set(before[0].tolist())
     changes = tell_changes(collection, run, before, placed.waiting & were)
-    added = _told(run, changes, placed, were, set(identities.values()))
-    if placed.labels or changes.n_gone or changes.n_moved:
+    added = _told(run, changes, placed, were, set(identities.values()), n_moved)
+    if placed.labels or changes.n_gone or changes.n_moved or n_moved:
         record_update(
             collection, "add", added.sentence, run, changes, strangers=sorted(added.strangers), opened=added.opened
         )
@@ -343,7 +320,7 @@ def _confidence(collection: Collection, run: Run, items: list[int]) -> dict[int,
     return {item: None if np.isnan(value) else float(value) for item, value in zip(items, sure, strict=True)}
 
 
-def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], opened: set[int]) -> Added:
+def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], opened: set[int], n_moved: int) -> Added:
     joined = {cluster: n for cluster, n in changes.new_items.items() if cluster >= 0 and cluster not in opened}
     in_opened = sum(n for cluster, n in changes.new_items.items() if cluster in opened)
     outside = changes.new_items.get(-1, 0)
@@ -359,8 +336,9 @@ def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], open
     if left := outside - len(strangers):
         parts.append(f"{left} {'has' if left == 1 else 'have'} nothing to go by")
     sentence = f"{changes.n_new} new" + (": " + ", ".join(parts) if parts else "")
-    sentence += "".join(f"; {n} {word}" for n, word in ((changes.n_changed, "changed"), (changes.n_gone, "gone")) if n)
-    return Added(run, changes, sentence, changes.n_new, n_joined, in_opened, sorted(opened), strangers, [])
+    told = ((n_moved, "moved"), (changes.n_changed, "changed"), (changes.n_gone, "gone"))
+    sentence += "".join(f"; {n} {word}" for n, word in told if n)
+    return Added(run, changes, sentence, changes.n_new, n_moved, n_joined, in_opened, sorted(opened), strangers, [])
 
 
 def _counted(number: int, what: str) -> str:

@@ -21,6 +21,7 @@ from ..collection.items import Fingerprint, Item, Problem
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
 from ..features.decode import BadFile, Clip, DecodePool, Picture
+from .remember import recognise_moved, remember_contents
 
 __all__ = [
     "Computed",
@@ -71,6 +72,8 @@ class Computed:
     """Files that could not be used, with the reason."""
     notes: list[str] = field(default_factory=list)
     n_duplicates: int = 0
+    n_recognised: int = 0
+    """New items that turned out to be old ones whose files had moved."""
     seconds: float = 0.0
 
 
@@ -114,6 +117,7 @@ def compute_views(
     collection.items.retry(_PASSING)
     if looking or collection.thumbs.missing():
         _look(collection, looking, done, n_jobs, progress)
+        done.n_recognised = recognise_moved(collection)
         done.n_duplicates = fold_duplicates(collection)
     for one in made:
         if one.reads == "text":
@@ -124,6 +128,7 @@ def compute_views(
         elif not any(f"no view {one.name!r}" in note for note in done.notes):
             what = {"text": "texts", "motion": "clips"}.get(one.reads, "pictures that can be opened")
             done.notes.append(f"no view {one.name!r}: it is made of {what}, and there are none.")
+    remember_contents(collection, progress)
     done.seconds = time.perf_counter() - started
     return done
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..blocks import effective_n_jobs
 from ..collection.collection import Collection
-from ..collection.items import Item
 from .compute import default_views
 
 __all__ = ["BASE_BYTES", "BYTES_PER_ITEM", "SECONDS", "Inventory", "in_words", "take_inventory"]
@@ -66,7 +64,7 @@ class Inventory:
 
 
 def take_inventory(collection: Collection) -> Inventory:
-    """Count what is in a collection. Only files of equal size are read, to find copies."""
+    """Count what is in a collection."""
     items = list(collection.items)
     tags = collection.tags
     formats = Counter(item.format or item.kind for item in items)
@@ -79,7 +77,7 @@ def take_inventory(collection: Collection) -> Inventory:
         n_tag_uses=int(tags.yes.nnz),
         n_untagged=int(sum(1 for row in range(tags.n_items) if tags.yes.indptr[row] == tags.yes.indptr[row + 1])),
         scripts=dict(Counter(_script(name) for name in tags.names).most_common()),
-        n_copies=_count_copies(items),
+        n_copies=collection.whereabouts.n_copies(),
         views=(*collection.view_names, *(n for n in default_views(collection) if n not in collection.view_names)),
         seconds=work,
         memory=BASE_BYTES + BYTES_PER_ITEM * len(items),
@@ -92,31 +90,6 @@ def _script(word: str) -> str:
         if char.isalpha():
             return unicodedata.name(char, "unknown").split()[0].title().replace("Cjk", "Han")
     return "signs"
-
-
-def _count_copies(items: list[Item]) -> int:
-    by_size: dict[int, list[Item]] = defaultdict(list)
-    for item in items:
-        if item.path and item.size:
-            by_size[item.size].append(item)
-    copies = 0
-    for same in by_size.values():
-        if len(same) > 1:
-            digests = [_digest(str(item.path)) for item in same]
-            known = [digest for digest in digests if digest]
-            copies += len(known) - len(set(known))
-    return copies
-
-
-def _digest(path: str) -> str | None:
-    found = hashlib.blake2b(digest_size=16)
-    try:
-        with open(path, "rb") as file:
-            while part := file.read(2**20):
-                found.update(part)
-    except OSError:
-        return None
-    return found.hexdigest()
 
 
 def in_words(seconds: float) -> str:

@@ -16,6 +16,7 @@ from ..collection.writes import Batch, Write
 from ..ingest.containers import LIMIT
 from ..ingest.files import BadFile, open_regular
 from ..ingest.keywords import read_keywords
+from ..ingest.moves import content_of
 from ..ingest.sidecar import beside_words, read_sidecar
 from ..writeback.document import Refused, word_key
 from ..writeback.naming import Folder
@@ -147,11 +148,13 @@ class Files:
             try:
                 with open_regular(os.path.join(root, path)) as (file, facts):
                     found = read_keywords(file, formats[item])
+                    content = content_of(file)
             except BadFile:
                 continue
             if not found.notes:
                 said.append((item, found.tags, found.paths, None))
                 self.writes.set_facts(item, facts)
+                self.collection.whereabouts.put_contents([(item, content)])
         self.writes.renew(self.collection.tagging, "file", said)
 
     def _renew_sidecars(self, items: Iterable[int]) -> None:

@@ -1,0 +1,125 @@
+"""Files that are gone here and new there with the same bytes: the same items, elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+
+from ..collection.items import FileFacts, Known
+from ..collection.whereabouts import Lost, Move
+from .files import BadFile, open_regular
+
+if TYPE_CHECKING:
+    from ..collection.collection import Collection
+
+__all__ = ["LARGE", "Found", "content_of", "find_moves", "hash_file"]
+
+LARGE = 64 * 2**20
+"""Files up to so many bytes are read as a whole when they come in; larger ones when views are computed."""
+
+
+def content_of(file: BinaryIO) -> bytes:
+    """SHA-256 of an open file, from its first byte."""
+    file.seek(0)
+    found = hashlib.sha256()
+    while part := file.read(2**20):
+        found.update(part)
+    return found.digest()
+
+
+def hash_file(path: str) -> tuple[bytes, FileFacts] | None:
+    """The same by name, with what the file was like then; None where it cannot be read."""
+    try:
+        with open_regular(path) as (file, facts):
+            return content_of(file), facts
+    except BadFile:
+        return None
+
+
+class Found(NamedTuple):
+    """What the bytes of files say about who they are."""
+
+    moves: list[Move]
+    replaced: list[int]
+    """Items that were gone before, and at whose paths other files are now: the camera has begun to count anew."""
+    contents: dict[str, bytes]
+    """Path -> content, of the files that were read to find out."""
+
+
+def find_moves(
+    collection: Collection,
+    source_id: int,
+    root: str,
+    files: Mapping[str, FileFacts],
+    known: Mapping[str, Known],
+    lost: Mapping[str, Known],
+) -> Found:
+    """Look for items whose bytes are at another path now. Writes nothing.
+
+    files : what is in the folder; known : what the catalogue holds of it, by path; lost : those of the known that are
+    not there any more
+
+    Sizes choose who is compared, the whole content decides. An item that was read before contents were kept is known
+    by device, inode, size and time together. A file that changed where it is stays the same item, unless what is there
+    now is another item's content.
+    """
+    open_paths = {path for path, facts in files.items() if not _is_as_known(known.get(path), facts)}
+    sizes = {files[path].size for path in open_paths}
+    missing = [_lost(source_id, root, path, was) for path, was in lost.items()]
+    missing += [_lost(source_id, root, path, known[path]) for path in open_paths if path in known]
+    missing += collection.whereabouts.elsewhere(source_id, sizes)
+    by_size: dict[int, list[Lost]] = defaultdict(list)
+    for one in missing:
+        if one.facts is not None and one.facts.size:
+            by_size[one.facts.size].append(one)
+    contents: dict[str, bytes] = {}
+    at_home: set[int] = set()
+    for path in sorted(open_paths, key=os.fsencode):
+        if by_size.get(files[path].size):
+            read = hash_file(os.path.join(root, path))
+            if read is not None:
+                contents[path] = read[0]
+                if path in known and known[path].content in (read[0], None):
+                    at_home.add(known[path].id)
+    moves: list[Move] = []
+    taken = set(at_home)
+    for path, content in contents.items():
+        if path in known and known[path].id in at_home:
+            continue
+        facts = files[path]
+        same = [
+            one
+            for one in by_size[facts.size]
+            if one.id not in taken and (one.facts == facts if one.content is None else one.content == content)
+        ]
+        if same:
+            best = min(same, key=lambda one: _unlikeness(one, source_id, os.path.join(root, path)))
+            taken.add(best.id)
+            moves.append(Move(best.id, path, facts, best.path, os.path.join(root, path), best.is_gone))
+    others = [
+        was.id
+        for path in open_paths
+        if (was := known.get(path)) is not None and was.state == "gone" and was.content is not None
+        if was.id not in taken and was.content != contents.get(path)
+    ]
+    return Found(moves, others, contents)
+
+
+def _is_as_known(was: Known | None, facts: FileFacts) -> bool:
+    return was is not None and was.state != "gone" and was.facts is not None and was.facts[:2] == facts[:2]
+
+
+def _lost(source_id: int, root: str, path: str, was: Known) -> Lost:
+    return Lost(
+        was.id, source_id, os.path.join(root, path.partition("\0")[0]), was.facts, was.content, was.state == "gone"
+    )
+
+
+def _unlikeness(one: Lost, source_id: int, path: str) -> tuple[bool, int, int]:
+    """Which of several copies that are gone is it? One of the same source whose path ends most like this one."""
+    old, new = one.path.split(os.sep)[::-1], path.split(os.sep)[::-1]
+    shared = next((n for n, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), len(old))
+    return one.source_id != source_id, -shared, one.id

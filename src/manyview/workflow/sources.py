@@ -1,0 +1,87 @@
+"""Which sources an addition reads, and where those that moved are now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..collection.collection import Collection
+from ..collection.items import Problem
+from ..errors import ParameterError, StoreError
+from ..ingest.moves import hash_file
+from ..ingest.source import Columns, Source
+from .compute import Progress
+
+__all__ = ["choose_sources", "read_sources"]
+
+
+def choose_sources(
+    collection: Collection, source: Any, instead_of: str | os.PathLike[str] | None, options: Mapping[str, Any]
+) -> list[Source]:
+    """What to read; a source that is at another place now is known there from here on."""
+    known = {entry["path"]: entry for entry in collection.items.sources()}
+    if source is None:
+        if options or instead_of is not None:
+            raise ParameterError("options describe a source that is to be added; name it.")
+        return [_known_source(entry) for entry in known.values()]
+    described = Source.of(source, **options)
+    if described.path in known:
+        if instead_of is not None:
+            raise ParameterError(f"{described.path} is a source of {collection.path} already; leave --instead-of out.")
+        return [described if options else _known_source(known[described.path])]
+    old = _moved_from(collection, described, known, instead_of)
+    if old is None:
+        return [described]
+    root = described.root if known[old]["root"] in (old, os.path.dirname(old)) else known[old]["root"]
+    collection.whereabouts.replace_source(old, described.path, root)
+    known = {entry["path"]: entry for entry in collection.items.sources()}
+    return [described if options else _known_source(known[described.path])]
+
+
+def _moved_from(
+    collection: Collection,
+    described: Source,
+    known: Mapping[str, Mapping[str, Any]],
+    instead_of: str | os.PathLike[str] | None,
+) -> str | None:
+    """The source that this one was, where a person says so or a table's content does; folders go file by file."""
+    if instead_of is None:
+        read = None if described.kind == "folder" else hash_file(described.path)
+        return None if read is None else collection.whereabouts.moved_table(described.kind, read[0])
+    named = os.fspath(instead_of)
+    old = next((path for path in (named, os.path.realpath(named)) if path in known), None)
+    if old is None:
+        raise ParameterError(f"{named} is no source of {collection.path}; there are {', '.join(known)}.")
+    if known[old]["kind"] != described.kind:
+        raise ParameterError(f"{old} is a {known[old]['kind']}, but {described.path} is a {described.kind}.")
+    return old
+
+
+def read_sources(
+    collection: Collection, sources: Sequence[Source], progress: Progress | None
+) -> tuple[list[str], list[Problem], int]:
+    """What was found in each, the files that could not be used, and how many items are at another place now."""
+    said, bad, failed, n_moved = [], [], [], 0
+    told = None if progress is None else lambda done, total, name: progress("reading", done, total)
+    for one in sources:
+        try:
+            report = collection.read(one, progress=told)
+        except StoreError as error:
+            if len(sources) == 1:
+                raise
+            failed.append(str(error))
+            continue
+        said.append(str(report))
+        bad += report.bad
+        n_moved += report.n_moved
+    if failed and len(failed) == len(sources):
+        raise StoreError(" ".join(failed))
+    return said + [f"not looked at: {sentence}" for sentence in failed], bad, n_moved
+
+
+def _known_source(entry: Mapping[str, Any]) -> Source:
+    settings = entry["settings"]
+    columns = Columns(**settings.get("columns", {}))
+    views, features = settings.get("views", {}), settings.get("features", {})
+    return Source(entry["kind"], entry["path"], entry["root"], columns, dict(views), dict(features))
