@@ -6,6 +6,7 @@
     ├── ParameterError  (ValueError)    a setting is out of range or of the wrong kind
     ├── ViewError       (ValueError)    a view has the wrong shape, values or name
     ├── StoreError      (OSError)       a file or folder is damaged, foreign or from a newer version
+    │   └── Damaged                     a catalogue that `manyview doctor --repair` makes anew
     └── MissingExtra    (ImportError)   an optional part is not installed; names the command that installs it
 
     ViewWarning         (UserWarning)   a view or an item was kept but cannot act, and why
@@ -15,7 +16,7 @@ Each message says what was expected, what came and what to do.
 
 from __future__ import annotations
 
-__all__ = ["ManyviewError", "MissingExtra", "ParameterError", "StoreError", "ViewError", "ViewWarning"]
+__all__ = ["Damaged", "ManyviewError", "MissingExtra", "ParameterError", "StoreError", "ViewError", "ViewWarning"]
 
 
 class ManyviewError(Exception):
@@ -32,6 +33,10 @@ class ViewError(ManyviewError, ValueError):
 
 class StoreError(ManyviewError, OSError):
     """A file or folder is damaged, foreign or from a newer version."""
+
+
+class Damaged(StoreError):
+    """The catalogue of a collection is damaged or gone; ``manyview doctor --repair`` makes it anew."""
 
 
 class MissingExtra(ManyviewError, ImportError):

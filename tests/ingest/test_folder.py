@@ -264,7 +264,10 @@ def test_reading_again_notices_what_is_new_changed_and_gone(root):
         report = collection.read(root)
         assert keys(collection) == ["a.jpg", "b.jpg", "c.jpg", "d.jpg"]
         assert ids.tolist() == [1, 2, 3] and collection.items.ids.tolist() == [1, 2, 3, 4]
-        assert sorted(collection.tagging.words_of(3)) == ["c", "kept"] and sorted(collection.tagging.words_of(1)) == ["a", "mine"]
+        assert sorted(collection.tagging.words_of(3)) == ["c", "kept"] and sorted(collection.tagging.words_of(1)) == [
+            "a",
+            "mine",
+        ]
         assert str(collection.read(root)).endswith("0 new, 4 as before")
 
 

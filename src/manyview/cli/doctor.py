@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from .._version import __version__
-from .talk import FAILED, print_bad, print_json, print_table, safe, say, spoken
+from ..errors import ParameterError
+from .talk import FAILED, print_bad, print_json, print_table, progress, safe, say, spoken
 
 _PARTS = (
     "numpy",
@@ -39,6 +40,22 @@ _EXTRAS = {
 }
 
 
+def _repair(collection: Path | None, as_json: bool) -> None:
+    if collection is None:
+        raise ParameterError("--repair needs the collection: manyview doctor NAME.manyview --repair.")
+    from ..workflow.repair import repair
+
+    with progress() as bar:
+        done = repair(collection, progress=bar)
+    if as_json:
+        print_json(done.to_dict())
+    else:
+        for line in done.sentences():
+            say(safe(line))
+        if done.why:
+            say(f"Next: manyview fit {safe(collection)}")
+
+
 def _version(name: str) -> str | None:
     try:
         return metadata.version(name)
@@ -59,9 +76,15 @@ def _codecs() -> dict[str, str]:
 @spoken
 def doctor(
     collection: Annotated[Path | None, typer.Argument(help="NAME.manyview to look over.")] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Make a damaged catalogue anew, from the sources and your answers.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Say which versions and optional parts are here and how to get the rest; look a collection over."""
+    if repair:
+        _repair(collection, as_json)
+        return
     found: dict[str, Any] = {
         "manyview": __version__,
         "python": platform.python_version(),
@@ -76,9 +99,14 @@ def doctor(
         from ..collection.collection import Collection
 
         found["problems"] = problems(collection)
-        with Collection.open(collection) as opened:
-            bad = [problem for problem in opened.items.problems() if problem.is_bad]
-            found["collection"] = repr(opened)
+        found["collection"] = str(collection)
+        try:
+            with Collection.open(collection) as opened:
+                bad = [problem for problem in opened.items.problems() if problem.is_bad]
+                found["collection"] = repr(opened)
+        except Exception:
+            if not found["problems"]:
+                raise
         found["bad"] = [problem._asdict() for problem in bad]
     missing = [name for name, version in found["parts"].items() if version is None]
     if as_json:

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
@@ -62,6 +63,7 @@ def spoken(command: Command) -> Command:
         except Exception as error:
             if settings.debug:
                 raise
+            error = _in_our_words(error, (*args, *kwargs.values()))
             known = isinstance(error, (ManyviewError, OSError))
             sentence = str(error) if known else f"something went wrong inside manyview: {type(error).__name__}: {error}"
             typer.echo(f"error: {safe(sentence, lines=True)}", err=True)
@@ -70,6 +72,20 @@ def spoken(command: Command) -> Command:
             raise typer.Exit(USED_WRONGLY if isinstance(error, ParameterError) else FAILED) from None
 
     return guarded  # type: ignore[return-value]
+
+
+def _in_our_words(error: Exception, given: Sequence[Any]) -> Exception:
+    """An error that nobody foresaw may come from a damaged catalogue: then it is that."""
+    if isinstance(error, (ManyviewError, OSError)):
+        return error
+    from ..collection.catalog import damaged
+    from ..collection.layout import CATALOG
+    from ..workflow.repair import damage_of
+
+    for path in given:
+        if isinstance(path, Path) and (path / CATALOG).is_file() and (why := damage_of(path)):
+            return damaged(path, why)
+    return error
 
 
 def _note(message: Any, *_: Any) -> None:

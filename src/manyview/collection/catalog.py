@@ -10,20 +10,47 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ..errors import StoreError
+from ..errors import Damaged, StoreError
 from . import layout
 from .durable import PRIVATE_FILE, store_errors
 
-__all__ = ["Catalog", "as_json"]
+if TYPE_CHECKING:
+    from .answers import Answers
+
+__all__ = ["Catalog", "as_json", "damaged", "open_read_only"]
 
 _register = threading.Lock()
 _open_here: Counter[str] = Counter()
 """Catalogues that this process has connections to, by real path."""
 
+_DAMAGED = (
+    "malformed",
+    "not a database",
+    "no such table",
+    "no such column",
+    "could not decode",
+    "corrupt",
+    "unsupported",
+)
+"""What SQLite says of a file whose bytes are not what it wrote."""
 _FULL = ("full", "disk i/o error", "readonly", "unable to open")
+
+
+def open_read_only(path: Path, more: str = "") -> sqlite3.Connection:
+    """A connection through which nothing can be changed."""
+    address = f"file:{quote(os.fsencode(path.absolute()))}?mode=ro{more}"
+    return sqlite3.connect(address, timeout=60, isolation_level=None, uri=True)
+
+
+def damaged(root: Path, what: str) -> Damaged:
+    """The error for a catalogue that cannot be read, which says the way out."""
+    return Damaged(
+        f"the catalogue of {root} is damaged ({what}). `manyview doctor {root} --repair` sets it aside and makes a new "
+        f"one from the sources and from your answers, which are kept a second time in {layout.ANSWERS}."
+    )
 
 
 class Catalog:
@@ -38,6 +65,8 @@ class Catalog:
         self.path = root / layout.CATALOG
         self.write = write
         self._depth = 0
+        self.answers: Answers | None = None
+        """The second place for what people say; a writer has one."""
         self.refuse_newer(root)
         self._name = os.path.realpath(self.path)
         with _register:
@@ -59,10 +88,9 @@ class Catalog:
         if self.write:
             self._make_private()
             return sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        address = f"file:{quote(os.fsencode(self.path.absolute()))}?mode=ro"
-        if not os.access(self.root, os.W_OK) and not self.path.with_name(f"{self.path.name}-wal").exists():
-            address += "&immutable=1"  # nobody can be writing, and SQLite could not make its shared memory
-        return sqlite3.connect(address, timeout=60, isolation_level=None, uri=True)
+        has_log = self.path.with_name(f"{self.path.name}-wal").exists()
+        # Where nobody can be writing, SQLite could not make its shared memory either.
+        return open_read_only(self.path, "" if has_log or os.access(self.root, os.W_OK) else "&immutable=1")
 
     def _make_private(self) -> None:
         """A new catalogue is its owner's alone; SQLite gives the files beside it the same mode."""
@@ -154,13 +182,29 @@ class Catalog:
             self._depth = 1
             try:
                 yield
+                if self.answers is not None:
+                    self.answers.write()
                 self._connection.execute("COMMIT")
             except BaseException:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
+                if self.answers is not None:
+                    self.answers.end(committed=False)
                 raise
             finally:
                 self._depth = 0
+            if self.answers is not None:
+                self.answers.end(committed=True)
+
+    def note_entry(self, entry_id: int) -> None:
+        """An entry of the history was made: it goes to the second place too when this transaction ends."""
+        if self.answers is not None:
+            self.answers.note(entry_id)
+
+    def note_sources(self) -> None:
+        """The same for the sources."""
+        if self.answers is not None:
+            self.answers.note_sources()
 
     def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Any]:
         """Every row of an answer."""
@@ -187,6 +231,17 @@ class Catalog:
         with self.transaction(), self._errors():
             self._connection.executemany(sql, rows)
 
+    def copy(self, path: Path) -> int:
+        """Write the state that this connection sees to another file; how many bytes it has."""
+        with self._errors(), store_errors(path):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, PRIVATE_FILE))
+            target = sqlite3.connect(path)
+            try:
+                self._connection.backup(target)
+            finally:
+                target.close()
+        return path.stat().st_size
+
     def close(self) -> None:
         self._connection.close()
         self._forget()
@@ -206,17 +261,15 @@ class Catalog:
             raise
         except sqlite3.DatabaseError as error:
             words = str(error).lower()
+            if any(part in words for part in _DAMAGED):
+                raise damaged(self.root, str(error)) from error
             if isinstance(error, sqlite3.OperationalError) and not any(part in words for part in _FULL):
                 if "locked" in words or "busy" in words:
                     raise StoreError(f"{self.path} was busy for a minute. Run the same command again.") from error
-                if "malformed" not in words:
-                    raise
-            if "malformed" in words or "not a database" in words:
-                advice = "It is damaged or not a catalogue. Restore it from a copy, or run init again."
-            else:
-                advice = "Check the free space and the permissions there and run the same command again."
+                raise
             raise StoreError(
-                f"cannot use {self.path}: {error}. {advice} Nothing that was reported as done is lost."
+                f"cannot use {self.path}: {error}. Check the free space and the permissions there and run the same "
+                "command again. Nothing that was reported as done is lost."
             ) from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..arrays import is_sparse
 from ..blocks import row_blocks
 from ..errors import ManyviewError
 from . import layout
-from .catalog import Catalog, as_json
+from .catalog import Catalog, as_json, damaged
 from .collection import Collection
 from .sweep import present_files, registered_files, retired_files
 
@@ -31,6 +32,8 @@ def problems(path: str | os.PathLike[str]) -> list[str]:
             return _problems(collection)
     except ManyviewError as error:
         return [str(error)]
+    except (sqlite3.Error, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError) as error:
+        return [str(damaged(Path(path), f"{type(error).__name__}: {error}"))]  # bytes that are not what we wrote
 
 
 def _problems(collection: Collection) -> list[str]:

@@ -17,16 +17,17 @@ from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError, StoreError, ViewError
 from . import durable, layout
-from .catalog import Catalog
+from .catalog import Catalog, damaged
 from .decisions import Decisions
 from .history import Entry, History
 from .items import Items, NewItem
 from .journal import Journal
 from .living import Living
 from .lock import ReaderLock, WriterLock
+from .restore import catch_up
 from .runs import Run, Runs
 from .segments import Segments
-from .sweep import remove_retired, sweep
+from .sweep import registered_files, remove_retired, sweep
 from .tagging import Tagging
 from .thumbs import Thumbs
 from .whereabouts import Whereabouts
@@ -68,6 +69,8 @@ class Collection:
         self._writer: WriterLock | None = None
         self._reader: ReaderLock | None = None
         if not (self.path / layout.CATALOG).is_file():
+            if (self.path / layout.ANSWERS).is_file():
+                raise damaged(self.path, f"{layout.CATALOG} is not there")
             raise StoreError(
                 f"{self.path} is not a manyview collection (it has no {layout.CATALOG}). Make one with `manyview init` "
                 "or Collection.create."
@@ -104,6 +107,7 @@ class Collection:
                 for name in layout.FOLDERS:
                     durable.make_folder(self.path / name)
                 sweep(self._catalog)
+                catch_up(self._catalog)
             except BaseException:
                 self.close()
                 raise
@@ -353,6 +357,21 @@ class Collection:
         from ..workflow.undo import undo
 
         return undo(self, entry, who=who)
+
+    # --- copying ---
+
+    def files(self) -> list[str]:
+        """Every file that belongs to the state this shows, below its folder, but for the catalogue and the answers."""
+        found = []
+        for name in sorted(registered_files(self._catalog)):
+            top = self.path / name
+            parts = sorted(top.iterdir()) if top.is_dir() else [top]
+            found += [part.relative_to(self.path).as_posix() for part in parts]
+        return found
+
+    def copy_catalog(self, folder: Path) -> int:
+        """Write the catalogue of this very state into another folder; its size."""
+        return self._catalog.copy(folder / layout.CATALOG)
 
     # --- opening and closing ---
 

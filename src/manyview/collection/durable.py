@@ -23,7 +23,9 @@ from ..errors import StoreError
 
 __all__ = [
     "TEMPORARY",
+    "append",
     "as_raw",
+    "cut",
     "make_folder",
     "make_private",
     "make_public",
@@ -52,6 +54,17 @@ class Disk:
                 file.write(piece)
             file.flush()
             self.sync_file(path, file.fileno())
+
+    def append(self, path: Path, content: bytes) -> None:
+        """Put bytes behind what a file holds, or into a new one, and sync it."""
+        with open(path, "ab", opener=private) as file:
+            file.write(content)
+            file.flush()
+            self.sync_file(path, file.fileno())
+
+    def cut(self, path: Path, length: int) -> None:
+        """Take away what a file holds beyond that many bytes."""
+        os.truncate(path, length)
 
     def sync_file(self, path: Path, handle: int) -> None:
         os.fsync(handle)
@@ -121,6 +134,27 @@ def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
             for name in (temporary, path):  # a name whose rename may not last is worth nothing
                 _forget(name)
             raise
+
+
+def append(path: Path, content: bytes) -> None:
+    """Write behind what a file holds: all of it, or nothing."""
+    with store_errors(path):
+        length = path.stat().st_size if path.exists() else None
+        try:
+            disk.append(path, content)
+            if length is None:
+                disk.sync_folder(path.parent)
+        except Exception:
+            cut(path, length or 0)
+            raise
+
+
+def cut(path: Path, length: int) -> None:
+    """Take back what was written behind a file; where that fails too, the next opening does it."""
+    try:
+        disk.cut(path, length)
+    except OSError:
+        pass
 
 
 def replace_file(path: Path, temporary: Path, content: bytes, mode: int = PRIVATE_FILE) -> None:

@@ -183,10 +183,12 @@ class History:
     def _insert(
         self, kind: str, summary: str, who: str | None, detail: Mapping[str, Any] | None, undoes: int | None
     ) -> int:
-        return self._catalog.run(
+        number = self._catalog.run(
             "INSERT INTO history (at, who, kind, summary, detail, undoes) VALUES (?, ?, ?, ?, ?, ?)",
             (now(), who or _user(), kind, *map(_as_utf8, (summary, as_json(dict(detail or {})))), undoes),
         )
+        self._catalog.note_entry(number)
+        return number
 
     def undo(self, entry_id: int, *, who: str | None = None) -> Entry:
         """Put back every row an entry changed, as an entry of its own. Undoing that one does it again."""

@@ -270,6 +270,7 @@ class Items:
                 "SET kind = excluded.kind, root = excluded.root, settings = excluded.settings, complete = 0",
                 (kind, as_bytes(path), as_bytes(root), as_json(dict(settings))),
             )
+            self._catalog.note_sources()
             return int(self._catalog.value("SELECT id FROM sources WHERE path = ?", (as_bytes(path),)))
 
     def finish_source(self, source_id: int) -> None:

@@ -8,6 +8,8 @@
     ├── thumbs/            packs of thumbnails, many in one file
     ├── runs/<run>/        fitted models: manifest.json and .npy
     ├── undo/<batch>/      sidecars as they were before manyview wrote to them
+    ├── answers.jsonl      every answer of a person a second time, one line of JSON each
+    ├── set-aside/<time>/  what `manyview doctor --repair` has replaced
     ├── journal            names of the files being read just now
     └── lock, readers      who writes, who reads
 
@@ -26,11 +28,26 @@ VIEWS = "views"
 THUMBS = "thumbs"
 RUNS = "runs"
 UNDO = "undo"
+ANSWERS = "answers.jsonl"
+ASIDE = "set-aside"
 JOURNAL = "journal"
 LOCK = "lock"
 READERS = "readers"
 FOLDERS = (VIEWS, THUMBS, RUNS, UNDO)
-NAMES = frozenset({CATALOG, f"{CATALOG}-wal", f"{CATALOG}-shm", f"{CATALOG}-journal", JOURNAL, LOCK, READERS, *FOLDERS})
+NAMES = frozenset(
+    {
+        CATALOG,
+        f"{CATALOG}-wal",
+        f"{CATALOG}-shm",
+        f"{CATALOG}-journal",
+        ANSWERS,
+        ASIDE,
+        JOURNAL,
+        LOCK,
+        READERS,
+        *FOLDERS,
+    }
+)
 """Everything that may stand in the folder."""
 
 APPLICATION = 0x6D766577

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from .catalog import Catalog
 from .items import FileFacts, as_bytes, as_text
 
-__all__ = ["Lost", "Move", "Whereabouts"]
+__all__ = ["Lost", "Move", "Whereabouts", "aside"]
 
 _AT_ONCE = 400
 """Rows looked up by one statement."""
@@ -70,7 +70,7 @@ class Whereabouts:
         catalog = self._catalog
         with catalog.transaction():
             # First out of each other's way: files may have changed places.
-            catalog.run_many("UPDATE items SET key = ? WHERE id = ?", ((_aside(b"", one.id), one.id) for one in moves))
+            catalog.run_many("UPDATE items SET key = ? WHERE id = ?", ((aside(b"", one.id), one.id) for one in moves))
             for one in moves:
                 self.step_aside(self._at(source_id, as_bytes(one.key)))
             catalog.run_many(
@@ -95,7 +95,7 @@ class Whereabouts:
         for item in items:
             key = self._catalog.value("SELECT key FROM items WHERE id = ?", (item,))
             self._catalog.run(
-                "UPDATE items SET key = ?, path = NULL, state = 'gone' WHERE id = ?", (_aside(key, item), item)
+                "UPDATE items SET key = ?, path = NULL, state = 'gone' WHERE id = ?", (aside(key, item), item)
             )
 
     def _at(self, source_id: int, key: bytes) -> list[int]:
@@ -188,10 +188,12 @@ class Whereabouts:
 
     def replace_source(self, old: str, path: str, root: str) -> None:
         """A source has another path from now on; its items are looked for there."""
-        self._catalog.run(
-            "UPDATE sources SET path = ?, root = ?, complete = 0 WHERE path = ?",
-            tuple(map(as_bytes, (path, root, old))),
-        )
+        with self._catalog.transaction():
+            self._catalog.run(
+                "UPDATE sources SET path = ?, root = ?, complete = 0 WHERE path = ?",
+                tuple(map(as_bytes, (path, root, old))),
+            )
+            self._catalog.note_sources()
 
     def put_source_content(self, source_id: int, content: bytes) -> None:
         """Write down the SHA-256 of a table or a file of features."""
@@ -219,12 +221,13 @@ class Whereabouts:
                 left: list[Any] = self._catalog.rows("SELECT id, key FROM items WHERE source_id = ?", (number,))
                 self._catalog.run_many(
                     "UPDATE items SET source_id = ?, key = ?, path = NULL WHERE id = ?",
-                    ((source_id, _aside(key, item), item) for item, key in left),
+                    ((source_id, aside(key, item), item) for item, key in left),
                 )
                 self._catalog.run("DELETE FROM problems WHERE source_id = ?", (number,))
                 self._catalog.run("DELETE FROM sources WHERE id = ?", (number,))
+                self._catalog.note_sources()
 
 
-def _aside(key: bytes, item: int) -> bytes:
+def aside(key: bytes, item: int) -> bytes:
     """A key that no file can have, for an item whose place another one has taken."""
     return key.partition(b"\0")[0] + b"\0" + str(item).encode()

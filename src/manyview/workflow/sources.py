@@ -13,7 +13,7 @@ from ..ingest.moves import hash_file
 from ..ingest.source import Columns, Source
 from .compute import Progress
 
-__all__ = ["choose_sources", "read_sources"]
+__all__ = ["choose_sources", "known_source", "read_sources"]
 
 
 def choose_sources(
@@ -24,19 +24,19 @@ def choose_sources(
     if source is None:
         if options or instead_of is not None:
             raise ParameterError("options describe a source that is to be added; name it.")
-        return [_known_source(entry) for entry in known.values()]
+        return [known_source(entry) for entry in known.values()]
     described = Source.of(source, **options)
     if described.path in known:
         if instead_of is not None:
             raise ParameterError(f"{described.path} is a source of {collection.path} already; leave --instead-of out.")
-        return [described if options else _known_source(known[described.path])]
+        return [described if options else known_source(known[described.path])]
     old = _moved_from(collection, described, known, instead_of)
     if old is None:
         return [described]
     root = described.root if known[old]["root"] in (old, os.path.dirname(old)) else known[old]["root"]
     collection.whereabouts.replace_source(old, described.path, root)
     known = {entry["path"]: entry for entry in collection.items.sources()}
-    return [described if options else _known_source(known[described.path])]
+    return [described if options else known_source(known[described.path])]
 
 
 def _moved_from(
@@ -80,7 +80,8 @@ def read_sources(
     return said + [f"not looked at: {sentence}" for sentence in failed], bad, n_moved
 
 
-def _known_source(entry: Mapping[str, Any]) -> Source:
+def known_source(entry: Mapping[str, Any]) -> Source:
+    """A source as the catalogue describes it."""
     settings = entry["settings"]
     columns = Columns(**settings.get("columns", {}))
     views, features = settings.get("views", {}), settings.get("features", {})

@@ -1,0 +1,30 @@
+"""``manyview copy``: a whole copy of a collection, while others go on writing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import print_json, progress, safe, say, spoken
+
+
+@spoken
+def copy(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    target: Annotated[Path, typer.Argument(help="The copy to make: a folder that is not there yet.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Copy a collection as it is now, whole, while others may go on writing: a backup.
+
+    Your own files are not part of it.
+    """
+    from ..workflow.copying import copy_collection
+
+    with progress() as bar:
+        made = copy_collection(collection, target, progress=bar)
+    if as_json:
+        print_json({"copy": str(made.folder), "items": made.n_items, "bytes": made.n_bytes})
+    else:
+        say(f"copied {made.n_items} items to {safe(made.folder)} ({made.n_bytes / 1e6:.1f} MB)")
