@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import is_sparse, refuse_foreign
+from ..arrays import is_sparse, refuse_malformed
 from ..errors import ViewError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def as_binary(matrix: Any, what: str) -> csr_matrix:
     """A copy of a dense or sparse table of 0 and 1; anything else is an error that names the item."""
     from scipy.sparse import csr_matrix
 
-    refuse_foreign(what, matrix)
+    refuse_malformed(what, matrix)
     if not is_sparse(matrix):
         matrix = np.asarray(matrix)
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":

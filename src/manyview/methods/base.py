@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..arrays import refuse_foreign
+from ..arrays import refuse_malformed
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
 
@@ -99,7 +99,7 @@ class MultiviewEstimator(BaseEstimator):
 
 def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     """Let scikit-learn check a plain table, so that names and counts of features are kept its way."""
-    refuse_foreign("view0", X)
+    refuse_malformed("view0", X)
     return validate_data(
         estimator,
         X,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from manyview.arrays import refuse_malformed
 from manyview.errors import ParameterError
 
 __all__ = [
@@ -128,6 +129,7 @@ def check_tag_matrix(tags: Any, name: str) -> Any:
     """A 0/1 matrix, items by tags, as a fresh CSR array of int64 that stores ones only."""
     from scipy.sparse import csr_array, issparse
 
+    refuse_malformed(name, tags)
     given = tags if issparse(tags) else _dense(tags, name)
     check_matrix_shape(given, name)
     matrix = csr_array(given, copy=True)
@@ -173,6 +175,7 @@ def check_scores(scores: Any, shape: tuple[int, int]) -> Any:
     """Scores, items by tags, dense or CSR, of the given shape; values are looked at later, block by block."""
     from scipy.sparse import csr_array, issparse
 
+    refuse_malformed("scores", scores)
     given = csr_array(scores) if issparse(scores) and scores.ndim == 2 else scores
     given = given if issparse(given) else _dense(given, "scores")
     check_matrix_shape(given, "scores")
