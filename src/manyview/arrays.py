@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from .errors import ViewError
 
-__all__ = ["Matrix", "as_matrix", "compressed_fault", "is_sparse", "refuse_foreign", "refuse_malformed", "rows_of"]
+__all__ = [
+    "Matrix",
+    "NotNumbers",
+    "as_matrix",
+    "compressed_fault",
+    "is_sparse",
+    "refuse_foreign",
+    "refuse_malformed",
+    "rows_of",
+    "to_csr",
+]
 
 # A dense view is an ndarray (or a memory map); a sparse one is a SciPy CSR matrix or array, which has no types.
 Matrix: TypeAlias = Any
@@ -28,6 +38,10 @@ _NOT_YET = {
 }
 
 
+class NotNumbers(ViewError, TypeError):
+    """A view holds things of the wrong type: scikit-learn's estimators answer that with a TypeError."""
+
+
 def is_sparse(value: Any) -> bool:
     """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else."""
     return type(value).__module__.startswith("scipy.sparse")
@@ -38,13 +52,15 @@ def as_matrix(name: str, value: Any) -> Matrix:
 
     float32 and float64 stay; float16 becomes float32; integers and booleans become float64.
     """
+    if is_sparse(value):
+        return _as_csr(name, value)
     refuse_malformed(name, value)
     if isinstance(value, np.ma.MaskedArray):
         raise ViewError(
             f"view {name!r} is a masked array, whose mask would be lost. Fill the rows of items that lack the "
             "view with NaN, or pass mask= to Views."
         )
-    return _as_csr(name, value) if is_sparse(value) else _as_dense(name, value)
+    return _as_dense(name, value)
 
 
 def refuse_foreign(name: str, value: Any) -> None:
@@ -185,24 +201,35 @@ def _as_dense(name: str, value: Any) -> NDArray[Any]:
 
 
 def _as_csr(name: str, value: Any) -> Any:
-    try:
-        matrix = value.tocsr()
-        # A new object around the same arrays: whatever the old one believes about order and doubles is found out again.
-        matrix = type(matrix)((_as_float(name, matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
-    except (TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
-        if isinstance(error, ViewError):
-            raise
-        raise ViewError(f"view {name!r} is a malformed sparse matrix: {error}.") from error
+    matrix = to_csr(name, value)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
 
 
+def to_csr(name: str, value: Any) -> Any:
+    """A sparse matrix of any format as CSR of native floats, in whatever order it is; shares arrays where it can."""
+    refuse_malformed(name, value)
+    try:
+        if value.format != "lil" and not value.dtype.isnative:
+            value = value.astype(value.dtype.newbyteorder("="))
+        matrix = value.tocsr()
+        # A new object around the same arrays: whatever the old one believes about order and doubles is found out again.
+        return type(matrix)((_as_float(name, matrix.data), matrix.indices, matrix.indptr), shape=matrix.shape)
+    except (TypeError, ValueError, AttributeError, KeyError, IndexError) as error:
+        if isinstance(error, ViewError):
+            raise
+        raise ViewError(f"view {name!r} is a malformed sparse matrix: {error}.") from error
+
+
 def _as_float(name: str, array: NDArray[Any]) -> NDArray[Any]:
     kind = array.dtype.kind
     if kind == "c":
-        raise ViewError(f"view {name!r} holds complex numbers; pass real ones (for example their absolute value).")
+        raise ViewError(
+            f"Complex data not supported: view {name!r} holds complex numbers; pass real ones (for example their "
+            "absolute value)."
+        )
     if kind not in "fiubO":
         raise ViewError(
             f"view {name!r} holds {array.dtype}, not numbers. Turn words into a matrix first, for example with "
@@ -214,7 +241,7 @@ def _as_float(name: str, array: NDArray[Any]) -> NDArray[Any]:
     try:
         return array.astype(target)
     except (TypeError, ValueError) as error:
-        raise ViewError(f"view {name!r} holds something that is not a number: {error}.") from error
+        raise NotNumbers(f"view {name!r} holds something that is not a number: {error}.") from error
 
 
 def rows_of(matrix: Matrix, rows: Any) -> Matrix:

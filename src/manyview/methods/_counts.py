@@ -75,6 +75,8 @@ def suited(matrix: Matrix, dense_above: float) -> tuple[Matrix, NDArray[np.float
         n_filled += int(np.count_nonzero(matrix[rows]))
     if n_filled > dense_above * cells:
         return matrix, sums
+    if not pieces:
+        return sparse.csr_matrix(matrix), sums
     return sparse.vstack([sparse.csr_matrix(matrix[rows]) for rows in pieces], format="csr"), sums
 
 

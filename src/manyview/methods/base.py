@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..arrays import refuse_malformed
+from ..arrays import NotNumbers, as_matrix, is_sparse, refuse_malformed
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
 
@@ -100,15 +100,23 @@ class MultiviewEstimator(BaseEstimator):
 def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     """Let scikit-learn check a plain table, so that names and counts of features are kept its way."""
     refuse_malformed("view0", X)
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        accept_large_sparse=False,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-    )
+    try:
+        if is_sparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
+            X = as_matrix("view0", X)  # which knows of more that can be wrong
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    except ViewError:
+        raise
+    except (TypeError, ValueError) as error:
+        kind = NotNumbers if isinstance(error, TypeError) else ViewError
+        raise kind(f"view 'view0', a {type(X).__name__}, cannot be used: {error}") from error
 
 
 def check_n_clusters(n_clusters: Any, n_items: int) -> int:

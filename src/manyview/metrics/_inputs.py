@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from manyview.arrays import refuse_malformed
+from manyview.arrays import refuse_malformed, to_csr
 from manyview.errors import ParameterError
 
 __all__ = [
@@ -130,7 +130,7 @@ def check_tag_matrix(tags: Any, name: str) -> Any:
     from scipy.sparse import csr_array, issparse
 
     refuse_malformed(name, tags)
-    given = tags if issparse(tags) else _dense(tags, name)
+    given = to_csr(name, tags) if issparse(tags) else _dense(tags, name)
     check_matrix_shape(given, name)
     matrix = csr_array(given, copy=True)
     matrix.sum_duplicates()
@@ -167,8 +167,8 @@ def _dense(values: Any, name: str) -> NDArray[Any]:
             f"{name} must be a matrix of numbers, got dtype {array.dtype}. "
             "Lists of words have to be turned into a 0/1 matrix first."
         )
-    # SciPy's sparse matrices know neither half nor extended precision.
-    return array.astype(np.float64) if array.dtype.char in "eg" else array
+    # SciPy's sparse matrices know neither half nor extended precision, nor numbers of another byte order.
+    return array.astype(np.float64) if array.dtype.char in "eg" or not array.dtype.isnative else array
 
 
 def check_scores(scores: Any, shape: tuple[int, int]) -> Any:
@@ -176,7 +176,7 @@ def check_scores(scores: Any, shape: tuple[int, int]) -> Any:
     from scipy.sparse import csr_array, issparse
 
     refuse_malformed("scores", scores)
-    given = csr_array(scores) if issparse(scores) and scores.ndim == 2 else scores
+    given = csr_array(to_csr("scores", scores)) if issparse(scores) else scores
     given = given if issparse(given) else _dense(given, "scores")
     check_matrix_shape(given, "scores")
     check_same_shape(given.shape, "scores", shape)
