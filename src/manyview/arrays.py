@@ -148,7 +148,9 @@ def _sparse_fault(value: Any) -> str | None:
             return fault or "it needs one row of data for each diagonal"
     if value.format == "lil":
         for row, (columns, values) in enumerate(zip(value.rows, value.data, strict=False)):
-            if len(columns) != len(values) or not all(0 <= column < n_columns for column in columns):
+            if len(columns) != len(values) or not all(
+                isinstance(column, (int, np.integer)) and 0 <= column < n_columns for column in columns
+            ):
                 return f"the columns of row {row} do not fit"
         if not len(value.rows) == len(value.data) == n_rows:
             return f"it holds {len(value.rows)} rows"

@@ -1,5 +1,6 @@
 import io
 import struct
+import time
 import zipfile
 
 import numpy as np
@@ -210,3 +211,12 @@ def test_mutated_feature_files_are_read_or_refused(tmp_path_factory, changes, en
             open_features(str(path))
         except errors.ManyviewError as error:
             assert str(path) in str(error)
+
+
+def test_reading_a_file_again_takes_as_long_as_reading_it_once(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((20_000, 2), dtype=np.float32))
+    with create(tmp_path / "a.npy") as collection:
+        began = time.process_time()
+        report = collection.read(tmp_path / "a.npy")
+        assert (report.n_new, report.n_gone, report.n_same) == (0, 0, 20_000)
+        assert time.process_time() - began < 10  # one set of all keys for each key took a minute

@@ -203,7 +203,7 @@ def _read(root: str, path: str, found: Scan, pdf: PdfReader) -> _Read:
                 return _Read(path, None, [Problem(path, "unsupported", sentence, is_bad=False)])
             text, words = None, Keywords()
             if kind.kind == "document":
-                text = read_document(file, kind.format, now.size, pdf)
+                text, words = read_document(file, kind.format, now.size, pdf)
             else:
                 words = read_keywords(file, kind.format)
     except BadFile as error:

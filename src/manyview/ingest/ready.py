@@ -51,7 +51,8 @@ def read_features(collection: Collection, source_id: int, source: Source) -> Rep
         raise StoreError(f"{source.path} holds no 2-D array of numbers, so there is nothing to group.")
     n_items = _common_rows(source.path, found)
     keys = found.ids or [str(number) for number in range(n_items)]
-    if len(set(keys)) < n_items:
+    here = set(keys)
+    if len(here) < n_items:
         twice = Counter(keys).most_common(1)[0][0]
         raise StoreError(f"{source.path}: the id {twice!r} is there twice; every item needs one of its own.")
     known = collection.items.known(source_id)
@@ -66,14 +67,14 @@ def read_features(collection: Collection, source_id: int, source: Source) -> Rep
     ]
     with collection.transaction():
         numbers = np.array(collection.put_items(source_id, items), dtype=np.int64)
-        collection.items.gone(before.id for key, before in known.items() if key not in set(keys))
+        collection.items.gone(before.id for key, before in known.items() if key not in here)
         order = np.argsort(numbers)
         in_order = np.array_equal(order, np.arange(n_items))
         for name, matrix in found.views.items():
             collection.segments.add(name, "file", numbers[order], matrix if in_order else matrix[order])
         collection.items.finish_source(source_id)
     n_new = sum(key not in known for key in keys)
-    gone = sum(before.state != "gone" for key, before in known.items() if key not in set(keys))
+    gone = sum(before.state != "gone" for key, before in known.items() if key not in here)
     return Report(source.path, n_new=n_new, n_gone=gone, n_same=n_items - n_new, formats=Counter({"row": n_items}))
 
 
