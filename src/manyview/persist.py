@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import refuse_malformed
 from .errors import ParameterError, StoreError
 
 __all__ = ["load", "save"]
@@ -215,9 +216,9 @@ class _Reader:
         parts = tuple(_read_array(self.folder, item[key]) for key in ("data", "indices", "indptr"))
         try:
             matrix = csr_matrix(parts, shape=tuple(item["shape"]))
-            matrix.check_format(full_check=True)
-        except ValueError as error:
-            raise StoreError(f"{self.folder} holds a sparse matrix whose parts do not fit: {error}.") from error
+            refuse_malformed("of a saved model", matrix)
+        except (TypeError, ValueError) as error:
+            raise StoreError(f"{self.folder} holds a sparse matrix whose parts do not fit: {error}") from error
         return matrix
 
 

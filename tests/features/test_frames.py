@@ -69,6 +69,11 @@ def clip():
 
 
 class TestVideo:
+    def test_a_stream_nobody_can_decode_is_refused_in_a_sentence(self, clip):
+        assert b"mp4v" in clip
+        with pytest.raises(Refused, match="cannot be decoded, or has no size"):
+            read_clip(io.BytesIO(clip.replace(b"mp4v", b"CRAW").replace(b"esds", b"free")))
+
     def test_frames_are_spread_over_the_clip(self, clip):
         found = read_clip(io.BytesIO(clip), max_side=48)
         assert (found.width, found.height) == (96, 64) and found.seconds == pytest.approx(3, abs=0.2)

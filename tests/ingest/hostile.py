@@ -82,7 +82,7 @@ def _truncated():
     for ending, whole in formats.items():
         for percent in (1, 10, 50, 99):
             content = whole[: max(1, len(whole) * percent // 100)]
-            starts = {"jpg": 3, "png": 8, "gif": 6, "webp": 12, "tif": 4, "bmp": 10, "avif": 12, "mp4": 8}[ending]
+            starts = {"jpg": 3, "png": 8, "gif": 6, "webp": 12, "tif": 4, "bmp": 18, "avif": 12, "mp4": 8}[ending]
             reason = None if len(content) >= starts else "unknown format"
             note = ending in ("jpg", "png", "tif", "webp", "mp4") and reason is None
             # Damaged metadata may be noted too; what has to happen is that it does not pass for whole.

@@ -7,15 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyview import Collection
-from manyview.ingest import documents
+from manyview.ingest import _pdf_child, documents
 from manyview.ingest import pdf as pdf_reading
 from manyview.ingest.documents import html_to_text, read_document
 from manyview.ingest.files import BadFile
 from manyview.ingest.pdf import PdfReader
 
+from . import makers as m
+
 
 def read(content, kind="text", pdf=None):
-    return read_document(io.BytesIO(content), kind, len(content), pdf)
+    return read_document(io.BytesIO(content), kind, len(content), pdf).text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
@@ -108,6 +110,79 @@ def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatc
         with pytest.raises(BadFile) as refusal:
             read(pdf(b"x"), "pdf", reader)
         assert refusal.value.reason == "too slow" and last.poll() is not None
+
+
+def written(keywords=None, packet=None, encryption=None, password=""):
+    """A PDF with words, keywords, an XMP packet and a lock, as asked for."""
+    pypdf = pytest.importorskip("pypdf")
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf(b"Hello words")))
+    if keywords is not None:
+        writer.add_metadata({"/Keywords": keywords})
+    if packet is not None:
+        stream = pypdf.generic.StreamObject()
+        stream.set_data(packet)
+        writer.root_object[pypdf.generic.NameObject("/Metadata")] = writer._add_object(stream)
+    if encryption is not None:
+        writer.encrypt(password, "the owner's", algorithm=encryption)
+    held = io.BytesIO()
+    writer.write(held)
+    return held.getvalue()
+
+
+@pytest.mark.parametrize("encryption", ["RC4-40", "RC4-128", "AES-128", "AES-256-R5", "AES-256"])
+def test_an_encrypted_pdf_opens_where_its_password_is_empty(encryption):
+    with PdfReader(1000) as reader:
+        assert read(written(encryption=encryption), "pdf", reader) == "Hello words"
+        with pytest.raises(BadFile, match="is encrypted and needs a password"):
+            read(written(encryption=encryption, password="sesame"), "pdf", reader)  # noqa: S106
+
+
+def test_encryption_that_needs_a_further_part_is_said_with_the_command(monkeypatch):
+    pypdf = pytest.importorskip("pypdf")
+
+    def missing(*_):
+        raise pypdf.errors.DependencyError("cryptography>=3.1 is required for AES algorithm")
+
+    monkeypatch.setattr(pypdf.PdfReader, "decrypt", missing)
+    answer = _pdf_child._answer(written(encryption="AES-256"), 1000)
+    assert answer["reason"] == "missing extra" and "encrypted with AES" in answer["sentence"]
+    assert 'pip install "manyview[pdf]"' in answer["sentence"]
+
+
+LISTED = m.xmp("sea", "Strand", paths=("places|sea",)).replace(
+    b'rdf:about=""', b'rdf:about="" xmlns:pdf="http://ns.adobe.com/pdf/1.3/" pdf:Keywords="sun; Smith, John"'
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "words", "paths"),
+    [
+        ({"keywords": "sea, sand ,, sun"}, ["sea", "sand", "sun"], []),
+        ({"keywords": "Smith, John; sea"}, ["Smith, John", "sea"], []),
+        ({"keywords": "\u6d77; S\u00e9a"}, ["\u6d77", "S\u00e9a"], []),
+        ({"packet": LISTED}, ["sea", "Strand", "sun", "Smith, John"], [("places", "sea")]),
+        ({"keywords": "SEA", "packet": LISTED, "encryption": "AES-256"}, ["SEA", "Strand", "sun", "Smith, John"], None),
+        ({"keywords": ""}, [], []),
+    ],
+)
+def test_the_keywords_of_a_pdf_are_its_tags(tmp_path, made, words, paths):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(written(**made))
+    with Collection.create(tmp_path / "t.manyview", folder) as collection:
+        assert not collection.last_report.bad and collection.items.texts() == ["Hello words"]
+        found = {word.casefold() for word in collection.tags.words_of(0)} if collection.tags.n_tags else set()
+        assert found >= {word.casefold() for word in words} and len(found) >= len(words)
+    with PdfReader(1000) as reader:
+        document = reader.read(written(**made))
+    assert document.words.tags == words and (paths is None or document.words.paths == paths)
+
+
+def test_damaged_keywords_cost_no_text():
+    with PdfReader(1000) as reader:
+        document = reader.read(written(keywords="sea", packet=b"<x><unclosed>"))
+    assert document.text.strip() == "Hello words" and document.words.tags == ["sea"]
+    assert [reason for reason, _ in document.words.notes] == ["bad metadata"]
 
 
 def test_a_pdf_without_the_extra_is_named_with_the_command(monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 import io
 import struct
+import time
 import zipfile
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.io import savemat
-from scipy.sparse import csr_matrix, save_npz
+from scipy.sparse import csc_matrix, csr_matrix, save_npz
 
 from manyview import Collection, errors
 from manyview.ingest.ready import open_features
@@ -118,7 +119,37 @@ def pickled():
     return held.getvalue()
 
 
+def pieces(indices=(0, 1), indptr=(0, 1, 2), shape=(2, 3), name=""):
+    """A sparse matrix as ``scipy.sparse.save_npz`` writes it, whether its pieces fit or not."""
+    held = io.BytesIO()
+    parts = {"data": np.ones(2), "indices": indices, "indptr": indptr, "shape": shape}
+    np.savez(held, **{name + part: np.array(value) for part, value in parts.items()})
+    return held.getvalue()
+
+
+def matlab_sparse(row):
+    """A MATLAB file with a sparse matrix one of whose rows is changed."""
+    held = io.BytesIO()
+    savemat(held, {"X": csc_matrix((np.ones(2), ([0x0102, 0x0304], [0, 1])), shape=(0x0400, 2))})
+    content = held.getvalue()
+    assert content.count(struct.pack("<i", 0x0304)) == 1
+    return content.replace(struct.pack("<i", 0x0304), struct.pack("<i", row))
+
+
 BAD = {
+    "beyond.npz": (pieces(indices=(0, 3)), "indices go from 0 to 2, but 3 is among them"),
+    "wraps.npz": (pieces(indices=(0, 2**32)), "4294967296 is among them"),
+    "negative.npz": (pieces(indices=(0, -1)), "-1 is among them"),
+    "falls.npz": (pieces(indptr=(0, 2, 0)), "indptr does not rise from 0"),
+    "promises.npz": (pieces(indptr=(0, 1, 99)), "indptr promises 99 entries"),
+    "wide.npz": (pieces(shape=(2, 2**40)), "view 'wide' claims 1099511627776 columns"),
+    "part.npz": (pieces(shape=(2, 2**40), name="view_x_"), "view 'view_x' claims 1099511627776 columns"),
+    "tags.npz": (pieces(shape=(2, 2**40), name="tags_"), "view 'tags' claims 1099511627776 columns"),
+    "long.npz": (pieces(shape=(2**40, 2)), "indptr has 3 entries where 1099511627777 are needed"),
+    "float.npz": (pieces(indices=(0.0, 1.0)), "indices are not a 1-D array of integers"),
+    "shape.npz": (pieces(shape=(2, 3, 4)), "a shape of 3 int64 numbers"),
+    "beyond.mat": (matlab_sparse(0x7FFFFFFF), "indices go from 0 to 1023, but 2147483647 is among them"),
+    "negative.mat": (matlab_sparse(-5), "-5 is among them"),
     "forged.npy": (header((2**16, 2**16)), "promises 34359738368 bytes of numbers but holds 0"),
     "negative.npy": (header((-1, 2)), "promises the shape"),
     "short.npy": (header((3, 2)) + bytes(40), "promises 48 bytes of numbers but holds 40"),
@@ -180,3 +211,12 @@ def test_mutated_feature_files_are_read_or_refused(tmp_path_factory, changes, en
             open_features(str(path))
         except errors.ManyviewError as error:
             assert str(path) in str(error)
+
+
+def test_reading_a_file_again_takes_as_long_as_reading_it_once(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((20_000, 2), dtype=np.float32))
+    with create(tmp_path / "a.npy") as collection:
+        began = time.process_time()
+        report = collection.read(tmp_path / "a.npy")
+        assert (report.n_new, report.n_gone, report.n_same) == (0, 0, 20_000)
+        assert time.process_time() - began < 10  # one set of all keys for each key took a minute

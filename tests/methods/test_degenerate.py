@@ -8,10 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import manyview
-from manyview.errors import ViewWarning
+from manyview.errors import ManyviewError, ViewWarning
 
 EXAMPLES = int(os.environ.get("MANYVIEW_EXAMPLES", "50"))
 ESTIMATORS = {
@@ -49,6 +50,8 @@ def collections(draw):
                     "missing",
                     "huge",
                     "tiny",
+                    "largest",
+                    "subnormal",
                     "integers",
                 ]
             )
@@ -67,13 +70,19 @@ def collections(draw):
             X *= 1e30
         elif spoil == "tiny":
             X *= 1e-30
+        elif spoil == "largest":
+            X = X / np.abs(X).max() * 1.7e308
+        elif spoil == "subnormal":
+            X *= 1e-310
         elif spoil == "integers":
             X = np.round(X).astype(np.int32)
         form = draw(st.sampled_from(["plain", "float32", "fortran", "read-only", "sparse", "float16"]))
         if form == "float32" or (form == "float16" and spoil in ("huge", "tiny")):
-            X = X.astype(np.float32)
+            with np.errstate(over="ignore", under="ignore"):
+                X = X.astype(np.float32)
         elif form == "float16":
-            X = X.astype(np.float16)
+            with np.errstate(over="ignore", under="ignore"):
+                X = X.astype(np.float16)
         elif form == "fortran":
             X = np.asfortranarray(X)
         elif form == "read-only":
@@ -113,3 +122,44 @@ def test_degenerate_data(name, data):
         assert np.isfinite(model.objective_).all()
     if hasattr(model, "view_weights_"):
         assert np.isfinite(model.view_weights_).all() and model.view_weights_.sum() == pytest.approx(1.0)
+
+
+MAGNITUDES = [1.7e308, 1e307, 1e299, 1e200, 1e154, 3e38, 1e38, 1e-38, 1e-44, 1e-154, 1e-200, 1e-307, 1e-310, 5e-324]
+OTHERS = {
+    "art": manyview.FusionART(random_state=0),
+    "plsa": manyview.PLSA(2, n_init=1, max_iter=20, random_state=0),
+    "annotated": manyview.AnnotatedPLSA(2, n_init=1, max_iter=20, random_state=0),
+    "single": manyview.SingleViewKMeans(2, n_init=1, max_iter=20, random_state=0),
+}
+
+
+@pytest.mark.parametrize("form", ["both signs", "positive", "sparse", "one column", "float32", "float32 column"])
+@pytest.mark.parametrize("name", [*ESTIMATORS, *OTHERS])
+def test_every_magnitude(name, form):
+    """A right answer or an error that names the view, in fit and for new items; no warning gets out."""
+    rng = np.random.default_rng(0)
+    plain = clone(OTHERS[name] if name in OTHERS else ESTIMATORS[name].set_params(n_clusters=2))
+    known = clone(plain).fit({"odd": rng.uniform(0.1, 1, size=(12, 5))})
+    for magnitude in MAGNITUDES:
+        x = rng.uniform(-1 if form == "both signs" else 0.01, 1, size=(12, 5))
+        if form.startswith("float32"):
+            magnitude = min(max(magnitude, 1e-44), 3e38)
+        x[:, 1 if "column" in form else slice(None)] *= magnitude
+        x = sparse.csr_matrix(x) if form == "sparse" else x.astype(np.float32) if "float32" in form else x
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ViewWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for views in ({"odd": x}, {"looks": rng.uniform(size=(12, 3)), "odd": x}):
+                try:
+                    model = clone(plain).fit(views)
+                    assert model.predict(views).shape == (12,)
+                except ManyviewError as error:
+                    assert "view 'odd'" in str(error) or "view 'looks', 'odd'" in str(error)
+                    continue
+                for centres in getattr(model, "cluster_centers_", {}).values():
+                    assert np.isfinite(centres.data if sparse.issparse(centres) else centres).all()
+            try:
+                assert known.predict({"odd": x}).shape == (12,)
+            except ManyviewError as error:
+                assert "view 'odd'" in str(error)

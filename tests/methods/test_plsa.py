@@ -367,3 +367,26 @@ class TestAnnotationMatrix:
             annotation_matrix(self.tags, self.words, count="pages")
         with pytest.raises(ViewError, match="at least one item"):
             annotation_matrix(iter([]), iter([]))
+
+
+@pytest.mark.parametrize("model", [PLSA(2), AnnotatedPLSA(2)], ids=["PLSA", "AnnotatedPLSA"])
+@pytest.mark.parametrize(
+    ("X", "words"),
+    [
+        (np.ones(4), "Reshape your data"),
+        (np.ones((2, 2, 2)), "dim 3"),
+        (np.ones((0, 3)), "0 sample"),
+        (np.ones((3, 0)), "0 feature"),
+        (np.ones((3, 2), dtype=complex), "complex"),
+        ([["a", "b"], ["c", "d"]], "could not convert"),
+        ([[1.0, 2.0], [3.0]], "inhomogeneous"),
+        (None, "scalar"),
+    ],
+)
+def test_tables_that_are_none_get_an_error_of_ours(model, X, words):
+    with pytest.raises(ViewError, match=words) as refusal:
+        model.fit(X)
+    assert "view 'view0'" in str(refusal.value)
+    fitted = clone(model).set_params(n_init=1, max_iter=2).fit(np.eye(4) + 1)
+    with pytest.raises(ViewError, match="view0"):
+        fitted.predict(X)

@@ -143,8 +143,10 @@ def test_units_do_not_matter_to_the_arithmetic(size, dtype, scale):
 
 
 def test_values_too_large_to_add_are_named():
-    with pytest.raises(ViewError, match="view 'big', column 1, holds values from -1e\\+308 to 1e\\+308"):
+    with pytest.raises(ViewError, match="view 'big', column 1, holds 1e\\+308 in row 0, more than float64 can"):
         fit({"big": np.array([[0.0, 1e308], [1.0, -1e308], [2.0, 0.0]])}, 2)
+    with pytest.raises(ViewError, match="view 'big', column 1, holds values from -3e\\+38 to 3e\\+38"):
+        fit({"big": np.array([[0.0, 3e38], [1.0, -3e38], [2.0, 0.0]], dtype=np.float32)}, 2)
 
 
 def test_more_clusters_than_items():

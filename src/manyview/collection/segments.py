@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix, as_matrix, is_sparse
+from ..arrays import Matrix, as_matrix, compressed_fault, is_sparse
 from ..blocks import row_blocks
 from ..data.checks import missing_rows
 from ..errors import StoreError, ViewError
@@ -321,17 +321,18 @@ class Segments:
         from scipy.sparse import csr_matrix
 
         data, indices, indptr = (self._open(info, segment, part) for part in _PARTS)
-        matrix = csr_matrix((segment.items.size, info.n_columns), dtype=info.dtype)
-        matrix.data, matrix.indices, matrix.indptr = data, indices, indptr  # checked below, and not copied
-        try:
-            matrix.check_format(full_check=True)
-        except ValueError as error:
-            raise StoreError(
-                f"segment {segment.name} of view {info.name!r} in {self._catalog.root} is damaged: {error}. Compute "
-                "the view again."
-            ) from error
-        matrix.has_sorted_indices = matrix.has_canonical_format = True
-        return matrix
+        fault = compressed_fault(data, indices, indptr, (segment.items.size, info.n_columns))
+        if not fault:
+            matrix = csr_matrix((segment.items.size, info.n_columns), dtype=info.dtype)
+            alike = np.result_type(indices, indptr)
+            matrix.data, matrix.indices, matrix.indptr = data, np.asarray(indices, alike), np.asarray(indptr, alike)
+            if matrix.has_canonical_format:
+                return matrix
+            fault = "the columns of a row are not in order"
+        raise StoreError(
+            f"segment {segment.name} of view {info.name!r} in {self._catalog.root} is damaged: {fault}. Compute the "
+            "view again."
+        )
 
     def _open(self, info: ViewInfo, segment: _Segment, part: str) -> NDArray[Any]:
         """Map one file, after checking that it holds exactly what was registered."""

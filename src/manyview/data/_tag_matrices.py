@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import is_sparse, refuse_foreign
+from ..arrays import is_sparse, refuse_malformed, to_csr
 from ..errors import ViewError
 
 if TYPE_CHECKING:
@@ -28,18 +28,24 @@ def as_binary(matrix: Any, what: str) -> csr_matrix:
     """A copy of a dense or sparse table of 0 and 1; anything else is an error that names the item."""
     from scipy.sparse import csr_matrix
 
-    refuse_foreign(what, matrix)
-    if not is_sparse(matrix):
-        matrix = np.asarray(matrix)
+    if is_sparse(matrix):
+        taken = csr_matrix(to_csr(what, matrix))  # shares its arrays with a CSR that comes in
+    else:
+        refuse_malformed(what, matrix)
+        try:
+            matrix = np.asarray(matrix)
+        except ValueError as error:
+            raise ViewError(f"{what} must be a 2-D table of 0 and 1, but its rows differ in length.") from error
         if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
             raise ViewError(f"{what} must be a 2-D table of 0 and 1, items by tags; got {matrix.dtype} {matrix.shape}.")
-    taken = csr_matrix(matrix)  # shares its arrays with a CSR that comes in
+        rows, columns = np.nonzero(matrix)
+        taken = csr_matrix((matrix[rows, columns].astype(np.float64), (rows, columns)), shape=matrix.shape)
     values = taken.data
     bad = np.flatnonzero((values != 0) & (values != 1))
     if bad.size:
         row = int(np.searchsorted(taken.indptr, bad[0], side="right")) - 1
         raise ViewError(
-            f"{what} must be 0 or 1, but item {row} has {values[bad[0]]} for tag {taken.indices[bad[0]]}. Say "
+            f"{what} must be 0 or 1, but item {row} has {values[bad[0]]:g} for tag {taken.indices[bad[0]]}. Say "
             "(counts > 0) where counts are meant as yes."
         )
     copied = csr_matrix((values.astype(np.float32), taken.indices.copy(), taken.indptr.copy()), shape=taken.shape)

@@ -13,27 +13,34 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import row_blocks
 from ..errors import ParameterError, ViewError
 
+_LARGEST = np.float64(1e300)  # a hundred million of these add up to a number that float64 still holds
+
 __all__ = ["as_generator", "check_choice", "check_number", "check_sample_weight", "missing_rows"]
 
 
 def missing_rows(name: str, matrix: Matrix, ignore: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
-    """Which rows of a view are missing (all NaN); any other NaN or infinity is an error that names the row.
+    """Which rows of a view are missing (all NaN); any other NaN, infinity or value nobody can add up is an error.
 
     Rows marked in ``ignore`` are not looked at. Reads the matrix once, in blocks. The rows of a sparse
     matrix are never missing: an empty one says that nothing is known, which is not the same.
     """
     missing = np.zeros(matrix.shape[0], dtype=bool)
     if is_sparse(matrix):
-        bad = np.flatnonzero(~np.isfinite(matrix.data))
+        bad = np.flatnonzero(~_usable(matrix.data))
         if bad.size:
             row = int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1
-            raise _not_finite(name, row, int(matrix.indices[bad[0]]), matrix.data[bad[0]])
+            raise _unusable(name, row, int(matrix.indices[bad[0]]), matrix.data[bad[0]])
         return missing
     for block in row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize):
         part = matrix[block]
         with np.errstate(over="ignore", invalid="ignore"):
-            # A sum is finite only if every value is; where it is not, it may just have overflowed.
-            suspects = np.flatnonzero(~np.isfinite(part.sum(axis=1)))
+            # Extremes are NaN where any value is; of most blocks one look at all values is enough.
+            if _within(part.min(initial=0.0), part.max(initial=0.0)):
+                continue
+            if _within(np.fmin.reduce(part, axis=None), np.fmax.reduce(part, axis=None)):  # nothing worse than NaN
+                suspects = np.flatnonzero(~np.isfinite(part.sum(axis=1)))
+            else:
+                suspects = np.flatnonzero(~_within(part.min(axis=1), part.max(axis=1)))
         for row in suspects.tolist():
             item = block.start + row
             if ignore is not None and ignore[item]:
@@ -41,13 +48,27 @@ def missing_rows(name: str, matrix: Matrix, ignore: NDArray[np.bool_] | None = N
             values = part[row]
             if np.isnan(values).all():
                 missing[item] = values.size > 0
-            elif not np.isfinite(values).all():
-                column = int(np.flatnonzero(~np.isfinite(values))[0])
-                raise _not_finite(name, item, column, values[column])
+            elif not _usable(values).all():
+                column = int(np.flatnonzero(~_usable(values))[0])
+                raise _unusable(name, item, column, values[column])
     return missing
 
 
-def _not_finite(name: str, row: int, column: int, value: Any) -> ViewError:
+def _within(low: Any, high: Any) -> Any:
+    return (low >= -_LARGEST) & (high <= _LARGEST)
+
+
+def _usable(values: NDArray[Any]) -> NDArray[np.bool_]:
+    usable: NDArray[np.bool_] = np.abs(values) <= _LARGEST
+    return usable
+
+
+def _unusable(name: str, row: int, column: int, value: Any) -> ViewError:
+    if np.isfinite(value):
+        return ViewError(
+            f"view {name!r}, column {column}, holds {value:g} in row {row}, more than float64 can add up. Divide the "
+            "column by a large number first."
+        )
     shown = "NaN" if np.isnan(value) else "inf" if value > 0 else "-inf"
     return ViewError(
         f"view {name!r} contains {shown} in row {row}, column {column}. Values must be finite; a dense row of "

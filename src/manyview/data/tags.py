@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import is_sparse, refuse_foreign
+from ..arrays import is_sparse, refuse_foreign, refuse_malformed
 from ..errors import ViewError
 from ._tag_matrices import as_binary, as_ones, canonical, moved, pairs_to_csr, widened
 
@@ -60,6 +60,8 @@ class TagTable:
     __slots__ = ("_exact", "_matching", "_names", "_no", "_yes")
 
     def __init__(self, names: Iterable[str], yes: csr_matrix, no: csr_matrix) -> None:
+        refuse_malformed("yes", yes)
+        refuse_malformed("no", no)
         self._names = _check_names(tuple(names), yes.shape[1])
         self._yes, self._no = yes, no
         self._exact = {name: i for i, name in enumerate(self._names)}

@@ -230,6 +230,8 @@ class Views:
 
 def is_one_array(X: Any) -> bool:
     """Is this one plain table (one view), rather than a collection of views?"""
+    if is_sparse(X):
+        return True  # also where it is a dict, as one of SciPy's formats is
     if isinstance(X, (Views, Mapping)):
         return False
     if not isinstance(X, (list, tuple)):
@@ -248,7 +250,7 @@ def _ndim(value: Any) -> int:
 
 
 def _named(views: Any) -> dict[str, Any]:
-    if isinstance(views, Mapping):
+    if isinstance(views, Mapping) and not is_sparse(views):
         for name in views:
             if not isinstance(name, str):
                 raise ViewError(f"views must have names that are strings, got {name!r}.")

@@ -51,7 +51,10 @@ def read_clip(file: BinaryIO, max_side: int = 512, max_pixels: int = 50_000_000)
             raise Refused("empty", "it holds no moving picture.")
         stream = container.streams.video[0]
         stream.thread_type = "NONE"
-        width, height = int(stream.width), int(stream.height)
+        # A stream whose coding nobody knows has no such attributes at all.
+        width, height = int(getattr(stream, "width", 0)), int(getattr(stream, "height", 0))
+        if not width or not height:
+            raise Refused("damaged", "its moving picture is of a kind that cannot be decoded, or has no size.")
         if width * height > max_pixels:
             raise Refused(
                 "too large",

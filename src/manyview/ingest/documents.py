@@ -6,7 +6,8 @@ import html
 from typing import BinaryIO
 
 from .files import BadFile
-from .pdf import PdfReader
+from .keywords import Keywords
+from .pdf import Document, PdfReader
 
 __all__ = ["LARGEST", "LONGEST_TEXT", "decode_text", "html_to_text", "read_document"]
 
@@ -17,13 +18,14 @@ LONGEST_TEXT = 1_000_000
 _SILENT = ("script", "style", "template", "noscript")
 
 
-def read_document(file: BinaryIO, kind: str, size: int, pdf: PdfReader) -> str:
-    """The text of an open document, at most ``LONGEST_TEXT`` characters of it."""
+def read_document(file: BinaryIO, kind: str, size: int, pdf: PdfReader) -> Document:
+    """The text of an open document, at most ``LONGEST_TEXT`` characters of it, and the keywords of a PDF."""
     if size > LARGEST:
         raise BadFile("too large", f"it has {size >> 20} MB; documents of up to {LARGEST >> 20} MB are read.")
     file.seek(0)
+    words = Keywords()
     if kind == "pdf":
-        text = pdf.text(file.read(LARGEST))
+        text, words = pdf.read(file.read(LARGEST))
     else:
         text = decode_text(file.read(LARGEST))
         if kind == "html":
@@ -32,7 +34,7 @@ def read_document(file: BinaryIO, kind: str, size: int, pdf: PdfReader) -> str:
     text = " ".join(text.split())[:LONGEST_TEXT]
     if not text:
         raise BadFile("empty", "it holds no words that can be read.")
-    return text
+    return Document(text, words)
 
 
 def decode_text(content: bytes) -> str:

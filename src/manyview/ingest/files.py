@@ -63,22 +63,40 @@ _MAGIC = (
     (b"%PDF-", Kind("document", "pdf")),
 )
 _STILL_BRANDS = {b"avif": "avif", b"avis": "avif", b"heic": "heif", b"heix": "heif", b"mif1": "heif", b"hevc": "heif"}
+_RAW = (
+    (b"FUJIFILMCCD-RAW", "Fujifilm RAF"),
+    (b"II\x1a\0\0\0HEAPCCDR", "Canon CRW"),
+    (b"IIU\0", "Panasonic RW2"),
+    (b"IIRO", "Olympus ORF"),
+    (b"IIRS", "Olympus ORF"),
+    (b"MMOR", "Olympus ORF"),
+    (b"FOVb", "Sigma X3F"),
+    (b"\0MRM", "Minolta MRW"),
+)
+_BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # the sizes the header behind the first one ever had
 _QUICKTIME = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 
 
 def sniff(head: bytes) -> Kind | None:
-    """Picture, video or PDF by the first bytes; None for everything else."""
+    """Picture, video or PDF by the first bytes; None for everything else, ``BadFile`` for raw photographs."""
     for magic, kind in _MAGIC:
         if head.startswith(magic):
             return kind
     if head[:4] == b"RIFF":
         return {b"WEBP": Kind("picture", "webp"), b"AVI ": Kind("video", "avi")}.get(head[8:12])
+    raw = next((name for magic, name in _RAW if head.startswith(magic)), None)
+    if raw or head[4:12] == b"ftypcrx ":
+        raise BadFile(
+            "unsupported",
+            f"it is a raw photograph ({raw or 'Canon CR3'}), which is not read yet. Convert it to JPEG or TIFF, or "
+            "keep the camera's JPEG beside it.",
+        )
     if head[4:8] == b"ftyp":
         brand = _STILL_BRANDS.get(head[8:12])
         return Kind("picture", brand) if brand else Kind("video", "mov" if head[8:12] == b"qt  " else "mp4")
     if head[4:8] in _QUICKTIME and len(head) >= 16:
         return Kind("video", "mov")
-    if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0":
+    if head[:2] == b"BM" and int.from_bytes(head[14:18], "little") in _BMP_HEADERS:
         return Kind("picture", "bmp")
     return None
 

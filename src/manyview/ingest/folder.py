@@ -230,7 +230,7 @@ def _read(root: str, path: str, found: Scan, content: bytes | None, pdf: PdfRead
                 return _Read(path, None, [Problem(path, "unsupported", sentence, is_bad=False)])
             text, words = None, Keywords()
             if kind.kind == "document":
-                text = read_document(file, kind.format, now.size, pdf)
+                text, words = read_document(file, kind.format, now.size, pdf)
             else:
                 words = read_keywords(file, kind.format)
             if content is None and now.size <= LARGE:

@@ -1,4 +1,4 @@
-"""The text of PDF files, read by a child process with limits: a PDF can make any reader run in circles."""
+"""The text and keywords of PDF files, read by a child process with limits: a PDF can make any reader run in circles."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ import select
 import subprocess
 import sys
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from ..errors import MissingExtra
 from .files import BadFile
+from .keywords import Keywords, tidy
 
-__all__ = ["PdfReader"]
+__all__ = ["Document", "PdfReader"]
 
 _SECONDS = 20
 _FILES_PER_CHILD = 200
+
+
+class Document(NamedTuple):
+    """What a document says, and the keywords that stand in it."""
+
+    text: str
+    words: Keywords
 
 
 class PdfReader:
@@ -27,8 +35,8 @@ class PdfReader:
         self._child: subprocess.Popen[bytes] | None = None
         self._n_files = 0
 
-    def text(self, content: bytes) -> str:
-        """The text of a PDF, at most ``longest`` characters; ``BadFile`` where there is none to be had."""
+    def read(self, content: bytes) -> Document:
+        """The text of a PDF, at most ``longest`` characters, and its keywords; ``BadFile`` where there is no text."""
         if self._child is None or self._n_files >= _FILES_PER_CHILD:
             self.close()
             self._child, self._n_files = self._start(), 0
@@ -42,7 +50,8 @@ class PdfReader:
             if answer["reason"] == "out of memory":
                 self.close()  # it may not get it back
             raise BadFile(str(answer["reason"]), str(answer["sentence"]))
-        return str(answer["text"])
+        notes = [("bad metadata", str(note)) for note in answer.get("notes", ())]
+        return Document(str(answer["text"]), tidy(answer.get("words", ()), answer.get("paths", ()), notes))
 
     def _start(self) -> subprocess.Popen[bytes]:
         try:

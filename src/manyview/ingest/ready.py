@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import as_matrix, compressed_fault
 from ..collection.items import NewItem
 from ..errors import StoreError, ViewError
 from .files import BadFile, open_regular
@@ -50,7 +51,8 @@ def read_features(collection: Collection, source_id: int, source: Source) -> Rep
         raise StoreError(f"{source.path} holds no 2-D array of numbers, so there is nothing to group.")
     n_items = _common_rows(source.path, found)
     keys = found.ids or [str(number) for number in range(n_items)]
-    if len(set(keys)) < n_items:
+    here = set(keys)
+    if len(here) < n_items:
         twice = Counter(keys).most_common(1)[0][0]
         raise StoreError(f"{source.path}: the id {twice!r} is there twice; every item needs one of its own.")
     known = collection.items.known(source_id)
@@ -65,14 +67,14 @@ def read_features(collection: Collection, source_id: int, source: Source) -> Rep
     ]
     with collection.transaction():
         numbers = np.array(collection.put_items(source_id, items), dtype=np.int64)
-        collection.items.gone(before.id for key, before in known.items() if key not in set(keys))
+        collection.items.gone(before.id for key, before in known.items() if key not in here)
         order = np.argsort(numbers)
         in_order = np.array_equal(order, np.arange(n_items))
         for name, matrix in found.views.items():
             collection.segments.add(name, "file", numbers[order], matrix if in_order else matrix[order])
         collection.items.finish_source(source_id)
     n_new = sum(key not in known for key in keys)
-    gone = sum(before.state != "gone" for key, before in known.items() if key not in set(keys))
+    gone = sum(before.state != "gone" for key, before in known.items() if key not in here)
     return Report(source.path, n_new=n_new, n_gone=gone, n_same=n_items - n_new, formats=Counter({"row": n_items}))
 
 
@@ -224,7 +226,7 @@ def _sort_out(path: str, stem: str, arrays: dict[str, Any]) -> Features:
     """
     with _naming(path):
         if {"data", "indices", "indptr", "shape"} <= arrays.keys():  # as scipy.sparse.save_npz writes
-            return Features({stem: _csr(arrays, "", ("data", "indices", "indptr", "shape"))})
+            return Features({stem: _csr(arrays, stem, ("data", "indices", "indptr", "shape"))})
         found = Features()
         arrays = dict(arrays)
         for base in [name[:-5] for name in arrays if name.endswith("_data")]:
@@ -240,11 +242,12 @@ def _sort_out(path: str, stem: str, arrays: dict[str, Any]) -> Features:
             (name for name in _LABELS if name in arrays and arrays[name].size == max(arrays[name].shape, default=0)),
             None,
         )
-        found.views = named or {
+        views = named or {
             name: value
             for name, value in arrays.items()
             if _is_matrix(value) and min(value.shape) > 0 and name != classes
         }
+        found.views = {name: _matrix(name, value) for name, value in views.items()}
         if classes is not None and _is_numeric(arrays[classes]):
             names = arrays.get("class_names")
             found.fields["label"] = _class_words(arrays[classes].ravel(), names)
@@ -258,29 +261,35 @@ def _csr(arrays: Mapping[str, Any], base: str, names: tuple[str, ...]) -> Any:
     from scipy.sparse import csr_matrix
 
     data, indices, indptr, shape = (arrays[name] for name in names)
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or not _is_numeric(data):
+        fault: str | None = f"{data.dtype} values, and a shape of {shape.size} {shape.dtype} numbers"
+    else:
+        fault = compressed_fault(data, indices, indptr, (int(shape[0]), int(shape[1])))
+    if fault:
+        raise BadFile("bad features", f"the pieces of the sparse matrix {base!r} do not fit ({fault}).")
+    kind = data.dtype if data.dtype.kind == "f" else np.dtype(np.float32)
+    matrix = csr_matrix((data.astype(kind), indices, indptr), shape=(int(shape[0]), int(shape[1])))
+    return _matrix(base, matrix)
+
+
+def _matrix(name: str, value: Any) -> Any:
+    """A matrix of the file, checked as every view is, so that it is refused here and not when it is first used."""
     try:
-        kind = data.dtype if data.dtype.kind == "f" else np.dtype(np.float32)
-        matrix = csr_matrix(
-            (data.astype(kind), indices.astype(np.int32), indptr.astype(np.int64)), shape=tuple(int(n) for n in shape)
-        )
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError, OverflowError, AttributeError) as error:
-        raise BadFile(
-            "bad features", f"the pieces of the sparse matrix {base!r} do not fit ({str(error)[:80]})."
-        ) from error
-    matrix.sum_duplicates()
-    return matrix
+        return as_matrix(name, value)
+    except ViewError as error:
+        raise BadFile("bad features", str(error)) from error
 
 
 def _tag_lists(tags: Any, names: Any) -> list[list[str]]:
     from scipy.sparse import csr_matrix
 
-    matrix = csr_matrix(tags)
-    words = [str(name) for name in names.tolist()] if names is not None else [f"tag{i}" for i in range(matrix.shape[1])]
-    if len(words) != matrix.shape[1]:
-        raise BadFile("bad features", f"it has {matrix.shape[1]} tags but {len(words)} names for them.")
+    matrix = csr_matrix(_matrix("tags", tags))
+    n_tags = matrix.shape[1]
+    if names is not None and (names.ndim != 1 or len(names) != n_tags):
+        raise BadFile("bad features", f"it has {n_tags} tags but {names.size} names for them.")
+    words = {column: f"tag{column}" if names is None else str(names[column]) for column in set(matrix.indices.tolist())}
     return [
-        [words[column] for column in matrix.indices[start:stop]]
+        [words[column] for column in matrix.indices[start:stop].tolist()]
         for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
     ]
 

@@ -10,6 +10,7 @@ __all__ = ["XmpKeywords", "read_packet"]
 
 _RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
 _FLAT = "{http://purl.org/dc/elements/1.1/}subject"
+_LISTED = "{http://ns.adobe.com/pdf/1.3/}Keywords"
 _PATHS = {  # property -> what stands between the words of a path
     "{http://ns.adobe.com/lightroom/1.0/}hierarchicalSubject": "|",
     "{http://www.digikam.org/ns/1.0/}TagsList": "/",
@@ -24,6 +25,8 @@ class XmpKeywords(NamedTuple):
 
     tags: list[str]
     paths: list[tuple[str, ...]]
+    listed: list[str]
+    """Keywords in one line of text, as PDF files have them."""
 
 
 def read_packet(packet: bytes) -> XmpKeywords:
@@ -40,16 +43,21 @@ def read_packet(packet: bytes) -> XmpKeywords:
         raise Damaged(f"its XMP is not well-formed XML ({str(error)[:80]}).") from error
     tags: list[str] = []
     paths: list[tuple[str, ...]] = []
+    listed: list[str] = []
     for rdf in root.iter(f"{_RDF}RDF"):
         for description in rdf:
             if _FLAT in description.attrib:
                 tags.append(description.attrib[_FLAT])
+            if _LISTED in description.attrib:
+                listed.append(description.attrib[_LISTED])
             for element in description:
                 if element.tag == _FLAT:
                     tags += _values(element)
+                elif element.tag == _LISTED:
+                    listed += _values(element)
                 elif element.tag in _PATHS:
                     paths += [tuple(value.split(_PATHS[element.tag])) for value in _values(element)]
-    return XmpKeywords(tags, paths)
+    return XmpKeywords(tags, paths, listed)
 
 
 def _values(element: object) -> list[str]:

@@ -128,7 +128,7 @@ class SparseTable(_Common, SparseView):
         self._allow_for_rounding(np.float64)
 
     def centres(self, points: Floats) -> Centres:
-        return self._centres(points, np.ascontiguousarray((points * self.scale**2).T), self.lengths(points))
+        return self._centres(points, np.ascontiguousarray((points * self.scale * self.scale).T), self.lengths(points))
 
     def panel(self, n_rows: int, n_clusters: int) -> Panel:
         return Panel(np.empty(0), None)

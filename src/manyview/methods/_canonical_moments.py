@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
+from ..errors import ViewError
 
 __all__ = ["Moments", "Side", "covariances", "reduced_sides"]
 
@@ -26,6 +27,12 @@ _OFFSET = 16.0  # how many times its variance a squared mean may be before rows 
 _SAFE = {np.dtype(np.float32): (1e-12, 1e12), np.dtype(np.float64): (1e-100, 1e100)}
 _OVERSAMPLING = 32
 _POWER_ITERATIONS = 2
+
+
+def _unit(largest: float, dtype: np.dtype[Any]) -> float:
+    """The power of two that brings the largest value near one, as far as the type can hold it."""
+    most = np.finfo(dtype).maxexp - 10
+    return float(np.exp2(np.clip(-np.frexp(largest)[1], -most, most))) if largest > 0 else 1.0
 
 
 class Side:
@@ -75,8 +82,9 @@ class Side:
             self.shift = np.where(far, sample[0], 0.0).astype(self.dtype)
 
     def _set_unit(self, largest: float) -> None:
+        self.largest = largest
         low, high = _SAFE[self.dtype]
-        self.unit = 2.0 ** -np.frexp(largest)[1] if largest > 0 and not low < largest < high else 1.0
+        self.unit = _unit(largest, self.dtype) if not low < largest < high else 1.0
 
     def rescale(self) -> None:
         """Choose the unit by all rows: those looked at were misleading."""
@@ -85,7 +93,7 @@ class Side:
             part = self.matrix[rows]
             values = part.data if is_sparse(part) else part[self.present[rows]]
             largest = max(largest, float(np.abs(values).max(initial=0.0)))
-        unit = 2.0 ** -np.frexp(largest)[1] if largest > 0 else 1.0
+        unit = _unit(largest, self.dtype)
         if self.shift is not None:
             self.shift = (self.shift.astype(np.float64) * (unit / self.unit)).astype(self.dtype)
         self.unit = unit
@@ -227,7 +235,12 @@ def reduced_sides(
     principal directions, found by random projection with two power iterations.
     """
     sides = [Side(views.values()[v], views.mask[:, v]) for v in active]
-    for side in sides:
+    for v, side in zip(active, sides, strict=True):
+        if 0 < side.largest < 1e6 * float(np.finfo(side.dtype).tiny):
+            raise ViewError(
+                f"view {views.names[v]!r} holds nothing larger than {side.largest:g}, too little for {side.dtype} to "
+                "divide by. Multiply it by a large number first."
+            )
         n_rows, n_features = int(side.present.sum()), side.width
         if n_features > 4 * n_rows or (n_features > limit and n_rows <= limit):
             side.basis = _row_space(side)

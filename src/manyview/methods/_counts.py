@@ -56,7 +56,7 @@ def join_counts(views: Views, who: str) -> Matrix:
     return np.hstack(parts)
 
 
-def suited(matrix: Matrix, dense_above: float) -> tuple[Matrix, NDArray[np.float64]]:
+def suited(matrix: Matrix, dense_above: float, what: str = "the counts") -> tuple[Matrix, NDArray[np.float64]]:
     """The table as a dense array if its density is above the limit, else in CSR form; and the sums of its rows.
 
     Reads a dense table once, in blocks; what has the right form already is not copied.
@@ -67,15 +67,28 @@ def suited(matrix: Matrix, dense_above: float) -> tuple[Matrix, NDArray[np.float
     cells = max(1, n_rows * n_words)
     if is_sparse(matrix):
         sums = np.asarray(matrix.sum(axis=1, dtype=np.float64), dtype=np.float64).ravel()
+        _check_sums(sums, what, matrix.dtype)
         return (matrix.toarray() if matrix.nnz > dense_above * cells else matrix), sums
     sums, n_filled = np.empty(n_rows), 0
     pieces = row_blocks(n_rows, n_words * matrix.itemsize)
     for rows in pieces:
         sums[rows] = matrix[rows].sum(axis=1, dtype=np.float64)
         n_filled += int(np.count_nonzero(matrix[rows]))
+    _check_sums(sums, what, matrix.dtype)
     if n_filled > dense_above * cells:
         return matrix, sums
+    if not pieces:
+        return sparse.csr_matrix(matrix), sums
     return sparse.vstack([sparse.csr_matrix(matrix[rows]) for rows in pieces], format="csr"), sums
+
+
+def _check_sums(sums: NDArray[np.float64], what: str, dtype: Any) -> None:
+    small = np.flatnonzero((sums > 0) & (sums < np.finfo(dtype).tiny))
+    if small.size:
+        raise ViewError(
+            f"{what}: row {small[0]} adds up to {sums[small[0]]:g}, too little for {dtype} to take shares of. Multiply "
+            "the counts by a large number first."
+        )
 
 
 def warn_empty_rows(empty: NDArray[np.bool_], what: str = "have no counts") -> None:

@@ -44,6 +44,7 @@ Ints = NDArray[np.intp]
 
 HISTORY_ROWS = 1024
 FIRST_ROOM = 16
+_NARROWEST = 1e-300  # below that a feature counts as constant: the grid over its span would not be a number
 
 _OVER_CLUSTERS = {  # which axis of each array runs over clusters
     "corner": 0,
@@ -63,7 +64,7 @@ def empty_field(channels: Channels, bounds: list[tuple[Floats, Floats]], shares:
     n_tags, kinds = int(channels.tags_at[-1]), channels.n_channels
     varies = np.zeros(kinds, dtype=bool)  # a tag channel does from its first tag on
     for k, (lows, highs) in enumerate(bounds):
-        varies[k] = bool((highs > lows).any())
+        varies[k] = bool((highs - lows > _NARROWEST).any())
     return Field(
         low=low,
         high=high,
@@ -87,7 +88,7 @@ def empty_field(channels: Channels, bounds: list[tuple[Floats, Floats]], shares:
 
 def _stretch(low: Floats, high: Floats) -> Floats:
     span = high - low
-    return np.divide(GRID, span, out=np.zeros_like(span), where=span > 0)
+    return np.divide(GRID, span, out=np.zeros_like(span), where=span > _NARROWEST)
 
 
 def state_of(field: Field) -> dict[str, NDArray[Any]]:

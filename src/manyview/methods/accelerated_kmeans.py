@@ -14,7 +14,7 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, workers
 from ..data.checks import as_generator, check_choice, check_number, check_sample_weight
 from ..data.views import Views
-from ..errors import ParameterError
+from ..errors import ParameterError, ViewError
 from ._accelerated_rounds import Outcome, Problem, assign_rows, run_rounds
 from ._accelerated_tables import Table, make_table
 from ._scaled_views import Floats, Ints
@@ -23,6 +23,8 @@ from ._view_scaling import learn_scaling
 from .base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
 
 __all__ = ["AcceleratedKMeans"]
+
+_LARGEST_UNIT = 1e150  # squared and added up a hundred million times it is still a number
 
 
 class ExactKMeans(ClusterMixin, MultiviewEstimator):
@@ -75,7 +77,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         _, squares = self._assign(X)
         if not squares.size:
             raise ParameterError("score needs at least one item that has a view.")
-        return -float(squares.mean())
+        return -float(squares.mean()) * self.view_unit_**2
 
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         raise NotImplementedError
@@ -88,7 +90,14 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def _problem(self, views: Views, weight: Floats, threads: Workers) -> tuple[Problem, float]:
         """The table with its units, and the mean squared distance of items to their mean."""
         scalings = learn_scaling(views, None, weight, threads)
-        unit = max(s.unit for s in scalings if s.varies) if any(s.varies for s in scalings) else 1.0
+        unit, name = max(
+            ((s.unit, name) for s, name in zip(scalings, views.names, strict=True) if s.varies), default=(1.0, "")
+        )
+        if unit > _LARGEST_UNIT:
+            raise ViewError(
+                f"view {name!r} has columns that span up to {unit:g}; the squares of its distances are more than "
+                "float64 can hold. Divide the view by a large number first."
+            )
         mean_square = sum(s.mean_square * (s.unit / unit) ** 2 for s in scalings if s.varies)
         far = any(s.shift.any() for s in scalings)
         self.view_fill_ = {
@@ -171,7 +180,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         return np.concatenate([self.cluster_centers_[name] for name in self.view_names_], axis=1) - self.offset_
 
     def _assign(self, X: Any) -> tuple[Ints, Floats]:
-        """Labels of all items, and squared distances of those that have a view."""
+        """Labels of all items, and squared distances of those that have a view, in squares of the view's unit."""
         views = self._new_views(X)
         has_any = views.mask.any(axis=1)
         warn_items_without_views(has_any)
@@ -186,7 +195,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         squares = table.pair_squared_distances(
             everyone, np.arange(everyone.stop), labels[has_any], table.centres(points)
         )
-        return labels, squares * self.view_unit_**2
+        return labels, squares
 
 
 class AcceleratedKMeans(ExactKMeans):

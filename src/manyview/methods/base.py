@@ -11,9 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..arrays import refuse_foreign
+from ..arrays import NotNumbers, as_matrix, is_sparse, refuse_malformed
+from ..blocks import row_blocks
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
+
+_SQUARES = 1e16  # a million squares of this still fit into float32
 
 __all__ = ["MultiviewEstimator", "check_n_clusters", "say", "warn_items_without_views"]
 
@@ -79,7 +82,7 @@ class MultiviewEstimator(BaseEstimator):
                     f"view {name!r} has {width} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_per_view_[name]} features as input."
                 )
-        return self._complete(views)
+        return self._complete(_with_room(views))
 
     def _complete(self, views: Views) -> Views:
         if views.names == self.view_names_:
@@ -97,18 +100,42 @@ class MultiviewEstimator(BaseEstimator):
         return Views._trusted(self.view_names_, tuple(matrices), np.column_stack(columns), views.ids)
 
 
+def _with_room(views: Views) -> Views:
+    """New items whose float32 values would overflow when squared, in float64: a model was fitted to smaller ones."""
+    wide = []
+    for matrix in views.values():
+        values = matrix.data if is_sparse(matrix) else matrix
+        if matrix.dtype != np.float32 or not values.size:
+            wide.append(matrix)
+            continue
+        blocks = [values] if is_sparse(matrix) else (values[b] for b in row_blocks(len(values), 4 * values.shape[1]))
+        largest = max(max(float(np.fmax.reduce(b, None)), -float(np.fmin.reduce(b, None))) for b in blocks)
+        wide.append(matrix.astype(np.float64) if largest > _SQUARES else matrix)
+    if all(new is old for new, old in zip(wide, views.values(), strict=True)):
+        return views
+    return Views._trusted(views.names, tuple(wide), views.mask, views.ids)
+
+
 def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     """Let scikit-learn check a plain table, so that names and counts of features are kept its way."""
-    refuse_foreign("view0", X)
-    return validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        accept_large_sparse=False,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-    )
+    refuse_malformed("view0", X)
+    try:
+        if is_sparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
+            X = as_matrix("view0", X)  # which knows of more that can be wrong
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+    except ViewError:
+        raise
+    except (TypeError, ValueError) as error:
+        kind = NotNumbers if isinstance(error, TypeError) else ViewError
+        raise kind(f"view 'view0', a {type(X).__name__}, cannot be used: {error}") from error
 
 
 def check_n_clusters(n_clusters: Any, n_items: int) -> int:

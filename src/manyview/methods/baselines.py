@@ -181,7 +181,7 @@ class SingleViewKMeans(ConcatenatedKMeans):
 
     def predict(self, X: Any) -> Ints:
         """The nearest centre for each item; other views than the chosen one are left aside."""
-        if isinstance(X, (Views, Mapping)):
+        if isinstance(X, (Views, Mapping)) and not is_sparse(X):
             name = self.view_names_[0]
             if name not in X:
                 raise ViewError(f"this model needs view {name!r}; the views given are {', '.join(X)}.")

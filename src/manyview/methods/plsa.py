@@ -132,14 +132,14 @@ class PLSA(ClusterMixin, MultiviewEstimator):
         matrix = join_counts(views, type(self).__name__)
         tags = None if annotations is None else self._annotation_counts(annotations)
         n_topics = int(self.n_clusters if self.n_topics is None else self.n_topics)
-        matrix, sums = suited(matrix, dense_above(n_topics))
+        matrix, sums = suited(matrix, dense_above(n_topics), f"view {', '.join(map(repr, views.names))}")
         filled = sums > 0
         warn_empty_rows(has_any & ~filled)
         n_clusters = check_n_clusters(self.n_clusters, int(filled.sum()))
         targets = self._table(matrix, sums, 1.0 if tags is None else share)
         tables = [targets]
         if tags is not None:
-            tag_matrix, tag_sums = suited(tags, dense_above(n_topics))
+            tag_matrix, tag_sums = suited(tags, dense_above(n_topics), "the annotations")
             if not (tag_sums > 0).any():
                 raise ViewError("the annotations hold no counts at all; pass annotations=None to do without them.")
             tables.append(self._table(tag_matrix, tag_sums, 1.0 - share))

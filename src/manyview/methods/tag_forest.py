@@ -190,7 +190,7 @@ class TagForest(ClusterMixin, MultiviewEstimator):
             check_number("max_features", self.max_features, integer=True, low=1)
 
     def _tag_table(self, tags: Any, n_items: int) -> TagTable:
-        if getattr(tags, "ndim", 0) == 1:  # one label per item
+        if isinstance(tags, np.ndarray) and tags.ndim == 1:  # one label per item
             labels = [str(label) for label in tags.tolist()] if all(map(np.isscalar, tags.tolist())) else None
             tags = tags if labels is None else [[label] for label in labels]
         if tags is None:

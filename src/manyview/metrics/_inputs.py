@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from manyview.arrays import refuse_malformed, to_csr
 from manyview.errors import ParameterError
 
 __all__ = [
@@ -128,7 +129,8 @@ def check_tag_matrix(tags: Any, name: str) -> Any:
     """A 0/1 matrix, items by tags, as a fresh CSR array of int64 that stores ones only."""
     from scipy.sparse import csr_array, issparse
 
-    given = tags if issparse(tags) else _dense(tags, name)
+    refuse_malformed(name, tags)
+    given = to_csr(name, tags) if issparse(tags) else _dense(tags, name)
     check_matrix_shape(given, name)
     matrix = csr_array(given, copy=True)
     matrix.sum_duplicates()
@@ -165,15 +167,16 @@ def _dense(values: Any, name: str) -> NDArray[Any]:
             f"{name} must be a matrix of numbers, got dtype {array.dtype}. "
             "Lists of words have to be turned into a 0/1 matrix first."
         )
-    # SciPy's sparse matrices know neither half nor extended precision.
-    return array.astype(np.float64) if array.dtype.char in "eg" else array
+    # SciPy's sparse matrices know neither half nor extended precision, nor numbers of another byte order.
+    return array.astype(np.float64) if array.dtype.char in "eg" or not array.dtype.isnative else array
 
 
 def check_scores(scores: Any, shape: tuple[int, int]) -> Any:
     """Scores, items by tags, dense or CSR, of the given shape; values are looked at later, block by block."""
     from scipy.sparse import csr_array, issparse
 
-    given = csr_array(scores) if issparse(scores) and scores.ndim == 2 else scores
+    refuse_malformed("scores", scores)
+    given = csr_array(to_csr("scores", scores)) if issparse(scores) else scores
     given = given if issparse(given) else _dense(given, "scores")
     check_matrix_shape(given, "scores")
     check_same_shape(given.shape, "scores", shape)
