@@ -10,5 +10,7 @@ N_KILLS = int(os.environ.get("MANYVIEW_KILLS", "20"))
 
 
 @pytest.mark.slow
-def test_kills_while_tags_are_accepted_written_and_taken_back(tmp_path):
-    assert run_program("end_to_end.write_kills", tmp_path, N_KILLS, 0)["killed"] >= N_KILLS
+def test_kills_while_tags_are_accepted_written_and_taken_back(tmp_path, record_property):
+    found = run_program("end_to_end.write_kills", tmp_path, N_KILLS, 0)
+    record_property("count", found["killed"])
+    assert found["killed"] >= N_KILLS
