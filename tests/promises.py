@@ -74,7 +74,12 @@ PARTS = (
         "full-disk",
         (3,),
         "on a full disk init, fit, write-back and answers each fail with one sentence, lose nothing, and work again",
-        ("collection/test_system_faults.py::test_a_disk_that_is_really_full", "cli/test_write_back_commands.py"),
+        (
+            "end_to_end/test_full_disk.py",
+            "collection/test_system_faults.py::test_a_disk_that_is_really_full",
+            "cli/test_write_back_commands.py::test_a_disk_that_is_full",
+        ),
+        unit="refusals",
     ),
     Part(
         "originals",
