@@ -2,6 +2,7 @@ import os
 import socket
 import stat
 import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -335,6 +336,34 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
         (root / "bomb.png").write_bytes(m.encoded("PNG", size=(9, 9)))
         collection.read(root)
         assert problems(collection) == {} and keys(collection) == ["a.png", "z.png", "bomb.png"]
+
+
+WATCHED = """
+import sys
+from manyview import Collection
+from manyview.collection.journal import Journal
+before, late = set(), set()
+opening, done = Journal.opening, Journal.done
+def opened(self, *file):
+    before.update(sys.modules)
+    opening(self, *file)
+def closed(self, *file):
+    late.update(set(sys.modules) - before)
+    done(self, *file)
+Journal.opening, Journal.done = opened, closed
+Collection.create(sys.argv[1], sys.argv[2]).close()
+print(*sorted(late))
+"""
+
+
+def test_a_file_is_not_to_blame_for_the_time_of_an_import(root):
+    (root / "a.jpg").write_bytes(m.encoded("JPEG"))
+    (root / "a.xmp").write_bytes(m.xmp("red"))
+    (root / "b.txt").write_text("a few words", encoding="utf-8")
+    (root / "c.html").write_text("<p>a few words</p>", encoding="utf-8")
+    command = [sys.executable, "-c", WATCHED, str(root.parent / "c.manyview"), str(root)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == []
 
 
 def test_ingest_opens_no_original_for_writing(root):

@@ -179,6 +179,8 @@ class _Read:
 def _read_all(
     collection: Collection, root: str, paths: list[str], found: Scan, pdf: PdfReader, progress: Progress | None
 ) -> Iterator[_Read]:
+    import defusedxml.ElementTree  # noqa: F401  first of all: a file is not to blame for the time this takes
+
     journal = collection.journal
     for number, path in enumerate(paths):
         stamp = f"{found.files[path].size} {found.files[path].mtime_ns}"
