@@ -48,7 +48,7 @@ PARTS = (
             "collection/test_kills.py::test_many_kills",
             "end_to_end/test_stops.py::test_many_kills",
             "end_to_end/test_add_kills.py",
-            "end_to_end/test_write_kills.py",
+            "end_to_end/test_write_kills.py::test_kills_while_tags_are_accepted_written_and_taken_back",
             "end_to_end/test_decisions.py::test_many_kills_while_answering",
             "test_persist.py::test_a_kill_at_any_moment_leaves_a_whole_model",
         ),
@@ -85,7 +85,13 @@ PARTS = (
         "originals",
         (4,),
         "tags written into files, killed at any moment: every picture, mode and foreign field as it was",
-        ("workflow/test_embed.py",),
+        (
+            "end_to_end/test_write_kills.py::test_kills_while_tags_are_written_into_files_and_taken_back",
+            "workflow/test_embed.py",
+        ),
+        {"MANYVIEW_EMBED_KILLS": (8, 200)},
+        "kills",
+        6,
     ),
     Part(
         "sidecars",

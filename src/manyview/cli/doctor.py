@@ -74,8 +74,10 @@ def doctor(
     if collection is not None:
         from ..collection.check import problems
         from ..collection.collection import Collection
+        from ..collection.unfinished import unfinished
 
         found["problems"] = problems(collection)
+        found["unfinished"] = unfinished(collection)
         with Collection.open(collection) as opened:
             bad = [problem for problem in opened.items.problems() if problem.is_bad]
             found["collection"] = repr(opened)
@@ -95,7 +97,7 @@ def doctor(
         print_table(("extra", "for", "here"), rows)
         if collection is not None:
             say(f"\n{safe(found['collection'])}")
-            for line in found["problems"]:
+            for line in (*found["problems"], *found["unfinished"]):
                 say(f"  {safe(line)}")
             say("  whole" if not found["problems"] else f"  {len(found['problems'])} problems")
     print_bad(bad, limit=sys.maxsize)

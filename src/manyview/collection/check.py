@@ -16,6 +16,7 @@ from . import layout
 from .catalog import Catalog, as_json
 from .collection import Collection
 from .sweep import present_files, registered_files, retired_files
+from .unfinished import planned_files
 
 __all__ = ["digest", "problems"]
 
@@ -41,7 +42,8 @@ def _problems(collection: Collection) -> list[str]:
         for table, row, parent, _ in catalog.rows("PRAGMA foreign_key_check")
     ]
     present, registered = present_files(collection.path), registered_files(catalog)
-    found += [f"{collection.path / name} is registered but not there." for name in sorted(registered - present)]
+    gone = sorted(registered - present - planned_files(catalog))
+    found += [f"{collection.path / name} is registered but not there." for name in gone]
     found += [
         f"{collection.path / name} belongs to nothing; it goes at the next opening for writing."
         for name in sorted(present - registered - retired_files(catalog))
