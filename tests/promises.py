@@ -94,6 +94,13 @@ PARTS = (
         6,
     ),
     Part(
+        "no-writes",
+        (4,),
+        "no command but `apply --to embedded` opens an original for writing, removes, renames or touches it",
+        ("end_to_end/test_watched.py", "ingest/test_folder.py::test_ingest_opens_no_original_for_writing"),
+        unit="originals watched",
+    ),
+    Part(
         "sidecars",
         (5,),
         "other programs' sidecars keep every byte that is not ours; a failed write stays pending; removals are written",

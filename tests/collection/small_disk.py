@@ -14,7 +14,7 @@ MEGABYTE = 2**20
 _MOUNT = 'mount -t tmpfs -o size="$SIZE" tmpfs "$0" && exec "$@"'
 
 
-def compiled(source: str, folder: Path) -> Path:
+def compiled(source: str | Path, folder: Path) -> Path:
     """A shim for LD_PRELOAD. A machine that tests manyview has a compiler: without one this fails."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     assert compiler is not None, "this test needs a C compiler: apt-get install gcc libc6-dev"
