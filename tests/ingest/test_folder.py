@@ -310,7 +310,7 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
     for name in ("a.png", "bomb.png", "z.png"):
         (root / name).write_bytes(m.encoded("PNG"))
     monkeypatch.setattr(folder_reading, "_BATCH", 1)
-    real = folder_reading._read
+    real = folder_reading.read_one
 
     class Dies(BaseException):
         pass
@@ -320,7 +320,8 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
             raise Dies
         return real(folder, path, found, pdf)
 
-    monkeypatch.setattr(folder_reading, "_read", dying)
+    monkeypatch.setattr(folder_reading, "read_one", dying)
+    monkeypatch.setattr(folder_reading, "_ALONE", (sys.executable, "-c", "import os; os.abort()"))
     monkeypatch.setattr(
         "manyview.collection.journal.Journal.finish", lambda self: None
     )  # a dead program tidies nothing
@@ -330,12 +331,34 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
     with create(root) as collection:
         assert keys(collection) == ["a.png", "z.png"] and problems(collection) == {"bomb.png": "crash"}
     monkeypatch.undo()
+    monkeypatch.setattr(folder_reading, "_ALONE", (sys.executable, "-c", "import os; os.abort()"))
     with Collection.open(root.parent / "c.manyview", write=True) as collection:
         collection.read(root)
         assert problems(collection) == {"bomb.png": "crash"}
         (root / "bomb.png").write_bytes(m.encoded("PNG", size=(9, 9)))
         collection.read(root)
         assert problems(collection) == {} and keys(collection) == ["a.png", "z.png", "bomb.png"]
+
+
+def test_a_file_over_which_somebody_stopped_the_program_three_times_is_read(root, monkeypatch):
+    (root / "a.png").write_bytes(m.encoded("PNG"))
+    (root / "a.xmp").write_bytes(m.xmp("red"))
+
+    class Stopped(BaseException):
+        pass
+
+    def stopped(*_):
+        raise Stopped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folder_reading, "read_one", stopped)
+        patched.setattr("manyview.collection.journal.Journal.finish", lambda self: None)
+        for _ in range(3):
+            with pytest.raises(Stopped):
+                create(root)
+    with create(root) as collection:
+        assert keys(collection) == ["a.png"] and problems(collection) == {}
+        assert collection.journal.deaths == {}
 
 
 WATCHED = """
