@@ -310,7 +310,12 @@ PARTS = (
         ),
         is_open="golden files of every format",
     ),
-    Part("no-network", (26,), "everything works without a network; dependencies are locked by hash", pending=True),
+    Part(
+        "no-network",
+        (26,),
+        "every command works without a network and asks for none; dependencies are locked by hash",
+        ("end_to_end/test_no_network.py", "test_dependencies.py"),
+    ),
     Part("rows", (27,), "many feature rows are taken and clustered in little memory", pending=True),
     Part(
         "gallery-hour",

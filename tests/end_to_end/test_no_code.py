@@ -15,7 +15,7 @@ def guarded(tmp_path, *arguments):
     """Python with the guard, in itself and all its children; how it ended, what it said, and what was refused."""
     log = tmp_path / "refused"
     paths = os.pathsep.join((str(ROOT / "tests" / "no_code"), str(ROOT / "src")))
-    env = {**os.environ, "PYTHONPATH": paths, "MANYVIEW_NO_CODE_LOG": str(log)}
+    env = {**os.environ, "PYTHONPATH": paths, "REFUSED_LOG": str(log)}
     env |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, *map(str, arguments)], cwd=ROOT, env=env, capture_output=True, text=True, check=False

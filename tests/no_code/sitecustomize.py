@@ -8,7 +8,7 @@ Loaded by Python itself at its start, so it reaches the children of children. Wh
 - ``yaml.load``, ``os.system``, ``os.popen`` and ``subprocess`` with a shell, whoever asks;
 - ``eval`` and ``exec`` called by manyview (the standard library makes its own classes by ``exec``).
 
-A refusal is an error there and then, and a line in the file MANYVIEW_NO_CODE_LOG: an ``except`` cannot hide it.
+A refusal is an error there and then, and a line in the file REFUSED_LOG: an ``except`` cannot hide it.
 """
 
 import builtins
@@ -29,7 +29,7 @@ def refuse(what):
         frames.append(f"{frame.f_globals.get('__name__')}:{frame.f_lineno}")
         frame = frame.f_back
     words = f"{what} was asked for by {' < '.join(frames)}"
-    if log := os.environ.get("MANYVIEW_NO_CODE_LOG"):
+    if log := os.environ.get("REFUSED_LOG"):
         with open(log, "a", encoding="utf-8") as file:
             file.write(f"{words}\n")
     raise RuntimeError(words)

@@ -53,7 +53,28 @@ def _codecs() -> dict[str, str]:
         name: features.version(name)
         for name in ("jpg", "libjpeg_turbo", "zlib", "libtiff", "webp", "avif", "freetype2")
     }
-    return {name: str(version) for name, version in found.items() if version}
+    return {name: str(version) for name, version in (found | _extra_codecs()).items() if version}
+
+
+def _extra_codecs() -> dict[str, str]:
+    """The decoders inside the extras for HEIC and video, where those are installed."""
+    found: dict[str, str] = {}
+    try:
+        import pillow_heif
+
+        about = pillow_heif.libheif_info()
+        found["libheif"] = about["libheif"]
+        found |= {name: words.rpartition(" ")[2] for name, words in about["decoders"].items()}
+    except ImportError:
+        pass
+    try:
+        import av
+
+        found["ffmpeg"] = str(getattr(av, "ffmpeg_version_info", ""))
+        found |= {name: ".".join(map(str, parts)) for name, parts in av.library_versions.items()}
+    except ImportError:
+        pass
+    return found
 
 
 @spoken
