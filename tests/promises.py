@@ -25,7 +25,8 @@ class Part:
     counts: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Environment variable -> its value for a change, and for a release."""
     unit: str = "cases"
-    """What is counted: the property "count" that tests record, or else the tests themselves."""
+    """What is counted: the property "count" that tests record, or else the tests themselves. Other properties that they
+    record are figures, and shown as they are."""
     minutes: float = 1
     """About how long the counts of a release take on two cores."""
     pending: bool = False
@@ -316,7 +317,16 @@ PARTS = (
         "every command works without a network and asks for none; dependencies are locked by hash",
         ("end_to_end/test_no_network.py", "test_dependencies.py"),
     ),
-    Part("rows", (27,), "many feature rows are taken and clustered in little memory", pending=True),
+    Part(
+        "rows",
+        (27,),
+        "feature rows are taken from a file and clustered as they lie there, in less than 2 GiB",
+        ("end_to_end/test_rows.py",),
+        {"MANYVIEW_ROWS": (50_000, 1_000_000)},
+        "rows",
+        12,
+        is_open="memory of 1.5 times a chunk and the model",
+    ),
     Part(
         "gallery-hour",
         (27,),

@@ -88,7 +88,7 @@ def run(part: Part, counts: str) -> dict[str, Any]:
             check=False,
         )  # fmt: skip
         seconds = time.monotonic() - began
-        n_cases, counted, n_failed, skipped = read_report(report) if report.exists() else (0, 0, 1, [])
+        n_cases, counted, figures, n_failed, skipped = read_report(report) if report.exists() else (0, 0, {}, 1, [])
     verdict = "held" if done.returncode == 0 and n_cases else f"BROKEN: {n_failed} of {n_cases} failed"
     if verdict == "held" and skipped:
         verdict = f"held, but {len(skipped)} of {n_cases} skipped"
@@ -99,23 +99,23 @@ def run(part: Part, counts: str) -> dict[str, Any]:
         "counts": {name: int(n) for name, n in wanted.items()},
         "count": counted or n_cases - len(skipped),
         "unit": part.unit if counted else "cases",
+        "figures": figures,
         "seconds": round(seconds, 1),
         "verdict": verdict,
         "skipped": skipped,
     }
 
 
-def read_report(path: Path) -> tuple[int, int, int, list[str]]:
-    """Of what pytest wrote down: tests, the sum of what they counted, failures, and why some were skipped."""
+def read_report(path: Path) -> tuple[int, int, dict[str, str], int, list[str]]:
+    """Of what pytest wrote down: tests, the sum of what they counted, other figures, failures, and why some were
+    skipped."""
     cases = list(ElementTree.parse(path).iter("testcase"))  # noqa: S314  our own file
-    counted = sum(int(one.get("value", "0")) for one in cases_properties(cases))
+    said = [(one.get("name", ""), one.get("value", "")) for case in cases for one in case.iter("property")]
+    counted = sum(int(value) for name, value in said if name == "count")
+    figures = {name: value for name, value in said if name != "count"}
     failed = sum(case.find("failure") is not None or case.find("error") is not None for case in cases)
     skipped = [str(found.get("message")) for case in cases if (found := case.find("skipped")) is not None]
-    return len(cases), counted, failed, skipped
-
-
-def cases_properties(cases: list[ElementTree.Element]) -> list[ElementTree.Element]:
-    return [one for case in cases for one in case.iter("property") if one.get("name") == "count"]
+    return len(cases), counted, figures, failed, skipped
 
 
 def commit() -> str:
@@ -159,7 +159,9 @@ def table() -> str:
             for name, n in row["counts"].items()
             if name in part.counts and is_less(n, part.counts[name])
         ]
-        tried = f"{row['count']:,} {row['unit']}" + (f" ({', '.join(smaller)})" if smaller else "")
+        figures = [f"{name} {value}" for name, value in row.get("figures", {}).items()]
+        brackets = f" ({', '.join([*smaller, *figures])})" if smaller or figures else ""
+        tried = f"{row['count']:,} {row['unit']}{brackets}"
         lines.append(
             f"| {numbers} | {part.what}{still} | {tried} | {row['verdict']} | {row['date']} | {row['commit']} |"
         )
