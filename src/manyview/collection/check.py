@@ -15,6 +15,7 @@ from ..errors import ManyviewError
 from . import layout
 from .catalog import Catalog, as_json
 from .collection import Collection
+from .heal import damaged_packs
 from .sweep import present_files, registered_files, retired_files
 from .unfinished import planned_files
 
@@ -60,6 +61,8 @@ def _problems(collection: Collection) -> list[str]:
             except ManyviewError as error:
                 found.append(str(error))
     found += _pack_problems(catalog)
+    if damaged_packs(collection):
+        found.append(f"`manyview features {collection.path}` makes the thumbnails of damaged packs again.")
     sums = {
         "labels of a run that has no cluster for them": "SELECT count(*) FROM labels LEFT JOIN run_clusters "
         "USING (run_id, label) WHERE label >= 0 AND cluster_id IS NULL",
