@@ -14,7 +14,7 @@ help:
 	@echo "make demo       1,849 tagged pictures, from files to named clusters and a report"
 	@echo "make test       the tests (under five minutes)"
 	@echo "make test-slow  the tests that take longer"
-	@echo "make torture    every test at the counts of a release (hours)"
+	@echo "make torture    every promise at the counts of a release (hours; PART=\"kills faults\" chooses, CORPUS=folder adds yours)"
 	@echo "make check      formatting, lint, types and tests"
 	@echo "make frontend   build the gallery's pages anew (needs Node 20 or newer)"
 	@echo "make bench      timings next to the peers (BENCH=\"rmkmc --large\" chooses)"
@@ -49,9 +49,7 @@ test-slow: $(VENV)/.dev
 	$(PYTEST) -q -m slow -n auto --dist loadfile
 
 torture: $(VENV)/.dev
-	MANYVIEW_KILLS=200 MANYVIEW_FAULTS=1 MANYVIEW_FUZZ=100000 MANYVIEW_EXAMPLES=500 MANYVIEW_WRITERS_SECONDS=60 \
-	    MANYVIEW_READS=10000 MANYVIEW_SLOW_CLIENTS=50 MANYVIEW_SCHEMA_EXAMPLES=60 \
-	    $(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m tests.torture --table docs/reliability.md $(PART) $(if $(CORPUS),$(if $(PART),,corpus) --corpus "$(CORPUS)")
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -22,5 +22,5 @@ def run_program(module: str, *arguments: object) -> dict[str, Any]:
     )
     assert shown.returncode == 0, shown.stderr
     found: dict[str, Any] = json.loads(shown.stdout)
-    assert found["wrong"] == []
+    assert found["wrong"] == [], "\n".join(found["wrong"])
     return found

@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,8 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
         for name, array in writer.arrays.items():
             written.append(folder / name)
             with written[-1].open("wb") as file:
-                np.lib.format.write_array(file, array, allow_pickle=False)
+                # Given the file itself, NumPy would write around it and hide why that failed.
+                np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
                 _sync(file)
         written.append(folder / f"{writer.generation}.tmp")
         with written[-1].open("w", encoding="utf-8") as text:

@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 
 import pytest
 
 from manyview import Collection
 from tests.collection.samples import picture_folder
+from tests.collection.small_disk import MEGABYTE, WAYS, run_on_small_disk
 from tests.end_to_end.test_command_line import run
 from tests.workflow.test_write_back import snapshot, words
 
@@ -80,40 +80,6 @@ def test_used_wrongly(ready):
     assert "nothing to undo" in run("undo", path, code=1).stderr
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """A disk of one megabyte, where the system lets us make one."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True, check=False
-    )
-    if made.returncode:
-        pytest.skip("needs the right to mount a file system")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-def fill(path):
-    with path.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space left"):
-        while True:
-            file.write(bytes(4096))
-
-
-def test_a_disk_that_is_full(small_disk, tmp_path):
-    source = picture_folder(small_disk / "pictures", 6)
-    path = tmp_path / "c.manyview"
-    with Collection.create(path, source) as collection:
-        collection.decide([(n, "dog") for n in range(1, 7)], True)
-    before = snapshot(source)
-    room = small_disk / "filled"
-    fill(room)
-    done = run("apply", path, code=1)
-    assert done.stderr.count("\n") == 1 and "the disk is full. Free some space" in done.stderr
-    assert snapshot(source) == before
-    room.unlink()
-    run("apply", path)
-    assert all("dog" in words(file) for file in source.glob("*.xmp")) and len(list(source.glob("*.xmp"))) == 6
-    fill(room)
-    run("undo", path)  # sidecars that go make room for those that come back
-    assert snapshot(source) == before
+@pytest.mark.parametrize("way", WAYS)
+def test_a_disk_that_is_full(way, tmp_path):
+    assert run_on_small_disk(way, tmp_path, "tests.cli.full_picture_disk", tmp_path, size=MEGABYTE) == "refused once\n"

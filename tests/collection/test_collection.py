@@ -1,5 +1,7 @@
 import os
 import sqlite3
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -125,6 +127,27 @@ def test_a_migration_that_fails_changes_nothing(made, monkeypatch):
     monkeypatch.undo()
     with Collection.open(made) as collection:
         assert collection._catalog.value("SELECT count(*) FROM sqlite_master WHERE name = 'later'") == 0
+
+
+DYING = """
+import os, sqlite3, sys
+file = sqlite3.connect(sys.argv[1], isolation_level=None)
+file.execute("PRAGMA cache_size = 1")
+file.execute("BEGIN")
+file.execute("CREATE TABLE t (x)")
+file.executemany("INSERT INTO t VALUES (?)", [("x" * 3000,)] * 50)  # more than the cache holds: the file is written to
+os._exit(0)
+"""
+
+
+def test_one_whose_making_died_over_its_first_bytes_is_begun_again(tmp_path):
+    folder = tmp_path / "new.manyview"
+    folder.mkdir()
+    subprocess.run([sys.executable, "-c", DYING, str(folder / "catalog.sqlite")], check=True)
+    assert (folder / "catalog.sqlite-journal").stat().st_size > 0
+    assert "was begun and never made. Run the same `manyview init` again" in check.problems(folder)[0]
+    Collection.create(folder, picture_folder(tmp_path / "pictures", 2)).close()
+    assert check.problems(folder) == []
 
 
 def test_one_that_was_never_made_is_begun_again(tmp_path):

@@ -18,19 +18,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import onnxruntime  # noqa: F401  imported before the forks, as all of this is
 
 from manyview import Collection
 from manyview.cli import features, fit, init
 from manyview.cli.main import app
 from manyview.collection import check
 from manyview.errors import StoreError
+from manyview.features.embedding import load_onnxruntime
 from manyview.ingest import folder as folder_reading
 from manyview.workflow import compute
 from manyview.workflow import fit as fit_workflow
 from manyview.workflow.inventory import take_inventory
 from manyview.workflow.start import start_collection
 
+load_onnxruntime()  # before the forks, as all of the above
 folder_reading._BATCH = compute._BATCH = 3  # many small batches: more moments to die in
 _SOON = 5.0
 COMMANDS = ("init", "features", "fit")

@@ -52,7 +52,8 @@ def mutated(rng, whole):
     return bytes(content)
 
 
-def test_mutated_pictures_never_hurt_the_run(tmp_path):
+def test_mutated_pictures_never_hurt_the_run(tmp_path, record_property):
+    record_property("count", COUNT)
     rng = np.random.default_rng(0)
     wholes = [encoded(kind) for kind in FORMATS.values()]
     wholes += [encoded("GIF", save_all=True, append_images=[], loop=0), encoded("PNG", compress_level=0)]
@@ -78,7 +79,8 @@ def test_mutated_pictures_never_hurt_the_run(tmp_path):
     assert n_good + n_bad == COUNT and min(n_good, n_bad) > COUNT / 20
 
 
-def test_mutated_metadata_is_read_or_noted():
+def test_mutated_metadata_is_read_or_noted(record_property):
+    record_property("count", COUNT)
     rng = np.random.default_rng(1)
     wholes = sorted(PLACES.items())
     for number in range(COUNT):
@@ -104,7 +106,8 @@ def samples(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def test_mutated_tables_and_features_are_read_or_refused(tmp_path):
+def test_mutated_tables_and_features_are_read_or_refused(tmp_path, record_property):
+    record_property("count", COUNT)
     rng = np.random.default_rng(3)
     (tmp_path / "whole").mkdir()
     wholes = sorted(samples(tmp_path / "whole").items())

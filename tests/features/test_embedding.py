@@ -8,7 +8,7 @@ from PIL import Image
 
 from manyview.errors import ParameterError, StoreError, ViewError, ViewWarning
 from manyview.features.base import extractor
-from manyview.features.embedding import DEFAULT_MODEL, Embedding
+from manyview.features.embedding import DEFAULT_MODEL, Embedding, load_onnxruntime
 
 from .tiny_onnx import FLOAT, UINT8, constant, mean_colour, node, tensor_type, write_model
 
@@ -218,7 +218,7 @@ def test_version_follows_the_file_not_its_place(tmp_path, colour_model):
 
 class TestShippedModel:
     def test_equals_the_model_run_by_hand(self, seed):
-        import onnxruntime
+        onnxruntime = load_onnxruntime()
 
         picture = np.random.default_rng(seed).integers(0, 256, (224, 224, 3), dtype=np.uint8)
         session = onnxruntime.InferenceSession(str(DEFAULT_MODEL), providers=["CPUExecutionProvider"])

@@ -2,6 +2,7 @@ import os
 import socket
 import stat
 import subprocess
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -312,7 +313,7 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
     for name in ("a.png", "bomb.png", "z.png"):
         (root / name).write_bytes(m.encoded("PNG"))
     monkeypatch.setattr(folder_reading, "_BATCH", 1)
-    real = folder_reading._read
+    real = folder_reading.read_one
 
     class Dies(BaseException):
         pass
@@ -322,7 +323,8 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
             raise Dies
         return real(folder, path, found, content, pdf)
 
-    monkeypatch.setattr(folder_reading, "_read", dying)
+    monkeypatch.setattr(folder_reading, "read_one", dying)
+    monkeypatch.setattr(folder_reading, "_ALONE", (sys.executable, "-c", "import os; os.abort()"))
     monkeypatch.setattr(
         "manyview.collection.journal.Journal.finish", lambda self: None
     )  # a dead program tidies nothing
@@ -332,12 +334,62 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
     with create(root) as collection:
         assert keys(collection) == ["a.png", "z.png"] and problems(collection) == {"bomb.png": "crash"}
     monkeypatch.undo()
+    monkeypatch.setattr(folder_reading, "_ALONE", (sys.executable, "-c", "import os; os.abort()"))
     with Collection.open(root.parent / "c.manyview", write=True) as collection:
         collection.read(root)
         assert problems(collection) == {"bomb.png": "crash"}
         (root / "bomb.png").write_bytes(m.encoded("PNG", size=(9, 9)))
         collection.read(root)
         assert problems(collection) == {} and keys(collection) == ["a.png", "z.png", "bomb.png"]
+
+
+def test_a_file_over_which_somebody_stopped_the_program_three_times_is_read(root, monkeypatch):
+    (root / "a.png").write_bytes(m.encoded("PNG"))
+    (root / "a.xmp").write_bytes(m.xmp("red"))
+
+    class Stopped(BaseException):
+        pass
+
+    def stopped(*_):
+        raise Stopped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(folder_reading, "read_one", stopped)
+        patched.setattr("manyview.collection.journal.Journal.finish", lambda self: None)
+        for _ in range(3):
+            with pytest.raises(Stopped):
+                create(root)
+    with create(root) as collection:
+        assert keys(collection) == ["a.png"] and problems(collection) == {}
+        assert collection.journal.deaths == {}
+
+
+WATCHED = """
+import sys
+from manyview import Collection
+from manyview.collection.journal import Journal
+before, late = set(), set()
+opening, done = Journal.opening, Journal.done
+def opened(self, *file):
+    before.update(sys.modules)
+    opening(self, *file)
+def closed(self, *file):
+    late.update(set(sys.modules) - before)
+    done(self, *file)
+Journal.opening, Journal.done = opened, closed
+Collection.create(sys.argv[1], sys.argv[2]).close()
+print(*sorted(late))
+"""
+
+
+def test_a_file_is_not_to_blame_for_the_time_of_an_import(root):
+    (root / "a.jpg").write_bytes(m.encoded("JPEG"))
+    (root / "a.xmp").write_bytes(m.xmp("red"))
+    (root / "b.txt").write_text("a few words", encoding="utf-8")
+    (root / "c.html").write_text("<p>a few words</p>", encoding="utf-8")
+    command = [sys.executable, "-c", WATCHED, str(root.parent / "c.manyview"), str(root)]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == []
 
 
 def test_ingest_opens_no_original_for_writing(root):

@@ -34,8 +34,9 @@ def test_the_set_is_what_the_bar_asks_for(hostile):
     assert sum(len(entry.content) for entry in made) < 4e6
 
 
-def test_every_file_ends_where_it_should(hostile):
+def test_every_file_ends_where_it_should(hostile, record_property):
     folder, made = hostile
+    record_property("count", len(made))
     before = hashes(folder)
     slowest = [0.0, ""]
     last = [time.monotonic()]

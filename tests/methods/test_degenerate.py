@@ -93,7 +93,13 @@ def collections(draw):
     return views, draw(st.integers(1, n))
 
 
+@pytest.fixture
+def counted(record_property):
+    record_property("count", EXAMPLES)
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.usefixtures("counted")
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=collections())
 def test_degenerate_data(name, data):

@@ -6,10 +6,21 @@ FAKE_EXIFTOOL says how it misbehaves: "old", "fails", "spoils" (changes the pict
 
 import os
 import sys
+from pathlib import Path
 
 from manyview.writeback.editor import Edit, edit_document, new_document
 
 HEAD = b"http://ns.adobe.com/xap/1.0/\0"
+
+
+def put(folder: Path) -> None:
+    """Make this the exiftool of this process and its children; ``find_exiftool`` may have looked before."""
+    (folder / "bin").mkdir()
+    script = folder / "bin" / "exiftool"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} {__file__} "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    os.environ["PATH"] = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[2] / "src")
 
 
 def main() -> int:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import stat
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,12 @@ from PIL import Image
 
 from manyview import Collection
 from manyview.collection import check
+from manyview.collection.unfinished import unfinished
 from manyview.errors import MissingExtra, StoreError
 from manyview.ingest.keywords import read_keywords
 from manyview.writeback.exiftool import find_exiftool
 
+from . import fake_exiftool
 from .test_write_back import NAMES, snapshot, states
 
 REAL = shutil.which("exiftool")
@@ -32,15 +33,9 @@ def exiftool(request, tmp_path, monkeypatch):
 
 
 def put_fake(tmp_path, monkeypatch):
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    script = folder / "exiftool"
-    script.write_text(
-        f'#!/bin/sh\nexec {sys.executable} {Path(__file__).with_name("fake_exiftool.py")} "$@"\n', encoding="utf-8"
-    )
-    script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    for name in ("PATH", "PYTHONPATH"):
+        monkeypatch.setenv(name, os.environ.get(name, ""))  # put back afterwards
+    fake_exiftool.put(tmp_path)
     find_exiftool.cache_clear()
 
 
@@ -201,10 +196,12 @@ def test_a_stop_at_any_step_leaves_the_original_or_the_whole_new_file(tmp_path, 
         monkeypatch.setattr(where, name, real)
         content = (source / "a.jpg").read_bytes()
         assert content == old[Path("a.jpg")] or tags_in(source / "a.jpg") == ["dog"]
+        assert check.problems(tmp_path / "c.manyview") == []  # stopped, and nothing is damaged
+        assert "c.manyview --to embedded` finishes it" in unfinished(tmp_path / "c.manyview")[0]
         with Collection.open(tmp_path / "c.manyview", write=True) as collection:
             collection.apply("embedded")
             assert os.listdir(source) == ["a.jpg"] and tags_in(source / "a.jpg") == ["dog"]
             collection.undo()
             assert snapshot(source) == old
-    assert check.problems(tmp_path / "c.manyview") == []
+    assert check.problems(tmp_path / "c.manyview") == [] == unfinished(tmp_path / "c.manyview")
     find_exiftool.cache_clear()

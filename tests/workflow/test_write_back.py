@@ -43,7 +43,8 @@ def four(tmp_path):
         yield collection
 
 
-def test_a_hundred_sidecars_of_other_programs_survive(tmp_path):
+def test_a_hundred_sidecars_of_other_programs_survive(tmp_path, record_property):
+    record_property("count", 25 * len(PROGRAMS))
     source = tmp_path / "pictures"
     source.mkdir()
     known = {}

@@ -220,7 +220,8 @@ def mutated(content, chance):
     return bytes(made)
 
 
-def test_mutated_documents_are_edited_or_refused():
+def test_mutated_documents_are_edited_or_refused(record_property):
+    record_property("count", N_MUTATED)
     chance = random.Random(0)  # noqa: S311  variety, not secrets
     seeds = [other_program(program, seed)[0] for program in PROGRAMS for seed in range(6)]
     seeds += [content for _, content in FORMS]

@@ -70,7 +70,28 @@ def _codecs() -> dict[str, str]:
         name: features.version(name)
         for name in ("jpg", "libjpeg_turbo", "zlib", "libtiff", "webp", "avif", "freetype2")
     }
-    return {name: str(version) for name, version in found.items() if version}
+    return {name: str(version) for name, version in (found | _extra_codecs()).items() if version}
+
+
+def _extra_codecs() -> dict[str, str]:
+    """The decoders inside the extras for HEIC and video, where those are installed."""
+    found: dict[str, str] = {}
+    try:
+        import pillow_heif
+
+        about = pillow_heif.libheif_info()
+        found["libheif"] = about["libheif"]
+        found |= {name: words.rpartition(" ")[2] for name, words in about["decoders"].items()}
+    except ImportError:
+        pass
+    try:
+        import av
+
+        found["ffmpeg"] = str(getattr(av, "ffmpeg_version_info", ""))
+        found |= {name: ".".join(map(str, parts)) for name, parts in av.library_versions.items()}
+    except ImportError:
+        pass
+    return found
 
 
 @spoken
@@ -97,10 +118,13 @@ def doctor(
     if collection is not None:
         from ..collection.check import problems
         from ..collection.collection import Collection
+        from ..collection.unfinished import unfinished
 
         found["problems"] = problems(collection)
+        found["unfinished"] = []
         found["collection"] = str(collection)
         try:
+            found["unfinished"] = unfinished(collection)
             with Collection.open(collection) as opened:
                 bad = [problem for problem in opened.items.problems() if problem.is_bad]
                 found["collection"] = repr(opened)
@@ -123,7 +147,7 @@ def doctor(
         print_table(("extra", "for", "here"), rows)
         if collection is not None:
             say(f"\n{safe(found['collection'])}")
-            for line in found["problems"]:
+            for line in (*found["problems"], *found["unfinished"]):
                 say(f"  {safe(line)}")
             say("  whole" if not found["problems"] else f"  {len(found['problems'])} problems")
     print_bad(bad, limit=sys.maxsize)

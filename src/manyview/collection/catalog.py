@@ -121,14 +121,15 @@ class Catalog:
 
     def _refuse_others(self) -> None:
         """Stop before anything is touched where the file is not ours, or from a newer version."""
+        # Ours has a log and no rollback journal, but for its first moments: those a reader cannot take back.
+        if not self.write and self.path.with_name(f"{self.path.name}-journal").exists():
+            raise _never_made(self.root)
         application, version = self._number("application_id"), self._number("user_version")
         empty = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         if application == 0 and version == 0 and empty and self.write:
             return
         if application == 0 and version == 0 and empty:
-            raise StoreError(
-                f"{self.root} was begun and never made. Run the same `manyview init` again; nothing is lost."
-            )
+            raise _never_made(self.root)
         if application != layout.APPLICATION:
             raise StoreError(f"{self.path} is not the catalogue of a manyview collection. Nothing was changed.")
         _check_version(self.root, application, version)
@@ -271,6 +272,10 @@ class Catalog:
                 f"cannot use {self.path}: {error}. Check the free space and the permissions there and run the same "
                 "command again. Nothing that was reported as done is lost."
             ) from error
+
+
+def _never_made(root: Path) -> StoreError:
+    return StoreError(f"{root} was begun and never made. Run the same `manyview init` again; nothing is lost.")
 
 
 def _check_version(root: Path, application: int, version: int) -> None:

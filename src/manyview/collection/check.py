@@ -16,7 +16,9 @@ from ..errors import ManyviewError
 from . import layout
 from .catalog import Catalog, as_json, damaged
 from .collection import Collection
+from .heal import damaged_packs
 from .sweep import present_files, registered_files, retired_files
+from .unfinished import planned_files
 
 __all__ = ["digest", "problems"]
 
@@ -44,7 +46,8 @@ def _problems(collection: Collection) -> list[str]:
         for table, row, parent, _ in catalog.rows("PRAGMA foreign_key_check")
     ]
     present, registered = present_files(collection.path), registered_files(catalog)
-    found += [f"{collection.path / name} is registered but not there." for name in sorted(registered - present)]
+    gone = sorted(registered - present - planned_files(catalog))
+    found += [f"{collection.path / name} is registered but not there." for name in gone]
     found += [
         f"{collection.path / name} belongs to nothing; it goes at the next opening for writing."
         for name in sorted(present - registered - retired_files(catalog))
@@ -62,6 +65,8 @@ def _problems(collection: Collection) -> list[str]:
             except ManyviewError as error:
                 found.append(str(error))
     found += _pack_problems(catalog)
+    if damaged_packs(collection):
+        found.append(f"`manyview features {collection.path}` makes the thumbnails of damaged packs again.")
     sums = {
         "labels of a run that has no cluster for them": "SELECT count(*) FROM labels LEFT JOIN run_clusters "
         "USING (run_id, label) WHERE label >= 0 AND cluster_id IS NULL",

@@ -2,7 +2,8 @@
 
 A name is appended before its file is opened, and again when it has been read. After a death the names that were
 opened and not closed are the suspects. An innocent file may be among them (somebody pulled the plug), so a suspect is
-tried again, and given up when the program has died over it three times with nothing else achieved in between.
+tried again, and when the program has died over it three times with nothing else achieved in between, a child reads it
+alone: where that dies too, the file is given up.
 """
 
 from __future__ import annotations
@@ -84,6 +85,10 @@ class Journal:
     def given_up(self, name: str, stamp: str = "") -> bool:
         """Did the program die over this file too often?"""
         return self.deaths.get((name, stamp), 0) >= DEATHS
+
+    def acquit(self, name: str, stamp: str = "") -> None:
+        """The file was read by another program, which lived: whatever ended ours was not the file."""
+        self.deaths.pop((name, stamp), None)
 
     def finish(self) -> None:
         """The work has ended in order."""

@@ -7,11 +7,13 @@ of many, so that the view can be mapped as it lies. Nothing counts before the ca
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,8 @@ __all__ = ["Segments", "ViewInfo", "segment_files"]
 
 _PARTS = ("data", "indices", "indptr")
 _IN_MEMORY = 256 * 2**20
+GIVEN = ("file", "table")
+"""Versions of views that came with the source; all others were computed."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,9 @@ class Segments:
                 durable.make_folder(folder)
                 _write(folder, token, matrix, missing)
                 n_values = int(matrix.nnz) if info.is_sparse else int(kept.size) * matrix.shape[1]
-                self._drop(info.id, set(kept.tolist()))
+                if touched := self._drop(info.id, set(kept.tolist())):
+                    old = [one for one in self._segments(info) if one.id in touched and (one.items < 0).all()]
+                    self._retire(info, old)
                 self._register(info.id, token, kept, n_values)
         return int(kept.size)
 
@@ -197,16 +203,19 @@ class Segments:
             for (view_id,) in self._catalog.rows("SELECT id FROM views"):
                 self._drop(view_id, items)
 
-    def _drop(self, view_id: int, items: set[int]) -> None:
+    def _drop(self, view_id: int, items: set[int]) -> set[int]:
+        """Rows of these items no longer count; the segments that had some."""
         self._catalog.run_many(
             "DELETE FROM lacking_rows WHERE view_id = ? AND item_id = ?", ((view_id, item) for item in items)
         )
-        wanted = np.array(sorted(items), dtype=np.int64)
+        wanted, touched = np.array(sorted(items), dtype=np.int64), set()
         for number, held in self._catalog.rows("SELECT id, items FROM segments WHERE view_id = ?", (view_id,)):
             for item in np.intersect1d(wanted, _unpack(held), assume_unique=True).tolist():
                 self._catalog.run(
                     "INSERT OR IGNORE INTO dropped_rows (segment_id, item_id) VALUES (?, ?)", (number, item)
                 )
+                touched.add(int(number))
+        return touched
 
     def merge(self, name: str) -> None:
         """Make one segment of all, so that the view is mapped as it lies. Nothing happens where it is one already."""
@@ -330,8 +339,8 @@ class Segments:
                 return matrix
             fault = "the columns of a row are not in order"
         raise StoreError(
-            f"segment {segment.name} of view {info.name!r} in {self._catalog.root} is damaged: {fault}. Compute the "
-            "view again."
+            f"segment {segment.name} of view {info.name!r} in {self._catalog.root} is damaged: {fault}. "
+            f"{self._remedy(info)}"
         )
 
     def _open(self, info: ViewInfo, segment: _Segment, part: str) -> NDArray[Any]:
@@ -349,16 +358,22 @@ class Segments:
             else:
                 array = np.lib.format.open_memmap(path, mode="r")
         except (OSError, ValueError) as error:
-            raise StoreError(
-                f"{path} cannot be read: {error}. Compute view {info.name!r} again, or restore the file from a copy."
-            ) from error
+            raise StoreError(f"{path} cannot be read: {error}. {self._remedy(info)}") from error
         dtype = {"": info.dtype, "data": info.dtype}.get(part)
         if array.shape != shape or (dtype is not None and array.dtype != dtype) or not array.flags.c_contiguous:
             raise StoreError(
-                f"{path} holds {array.dtype} {array.shape}, but {shape} was registered. Compute view {info.name!r} "
-                "again."
+                f"{path} holds {array.dtype} {array.shape}, but {shape} was registered. {self._remedy(info)}"
             )
         return array
+
+    def _remedy(self, info: ViewInfo) -> str:
+        """The command that makes rows again that cannot be read."""
+        root = quote(str(self._catalog.root))
+        if info.version not in GIVEN:
+            return f"`manyview features {root} --view {quote(info.name)}` computes it again."
+        row = self._catalog.row("SELECT path FROM sources WHERE kind <> 'folder' ORDER BY id")
+        source = "SOURCE" if row is None else quote(os.fsdecode(row[0]))
+        return f"It came with the source: `manyview init {source} -o {root}`, with its options, reads it again."
 
 
 def segment_files(root: Path, info: ViewInfo, name: str) -> list[Path]:

@@ -27,7 +27,7 @@ from ..errors import ParameterError, StoreError, ViewWarning
 from .base import Extractor, naming_picture
 from .pictures import RGB, resized, rgb_picture
 
-__all__ = ["DEFAULT_MODEL", "Embedding"]
+__all__ = ["DEFAULT_MODEL", "Embedding", "load_onnxruntime"]
 
 DEFAULT_MODEL = Path(__file__).parent / "models" / "efficientnet-lite0.onnx"
 """EfficientNet-Lite0, trained on ImageNet; see NOTICE.md beside it."""
@@ -35,6 +35,14 @@ DEFAULT_MODEL = Path(__file__).parent / "models" / "efficientnet-lite0.onnx"
 _IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 _OUTPUTS = ("image_embeds", "emb", "embedding", "pooler_output")
 _TYPES = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(uint8)": np.uint8}
+
+
+def load_onnxruntime() -> Any:
+    """The library that runs models, kept from reporting to its maker, which it would begin to do as it is imported."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # its own switch, disable_telemetry_events(), comes too late
+    import onnxruntime
+
+    return onnxruntime
 
 
 class Embedding(Extractor):
@@ -162,8 +170,7 @@ class _Door:
     def session(self, n_threads: int) -> Any:
         """The model, ready to run on so many threads."""
         if n_threads not in self._sessions:
-            import onnxruntime
-
+            onnxruntime = load_onnxruntime()
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = n_threads
             options.inter_op_num_threads = 1

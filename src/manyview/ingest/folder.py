@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,17 +17,18 @@ from .documents import LONGEST_TEXT, read_document
 from .files import DOCUMENTS, HEAD, PICTURES, VIDEOS, BadFile, Kind, open_regular, os_problem, sniff
 from .keywords import Keywords, read_keywords
 from .moves import LARGE, content_of, find_moves
-from .pdf import PdfReader
+from .pdf import PdfReader, child_environment
 from .report import Progress, Report
 from .sidecar import beside_words, is_sidecar, read_sidecar, sidecars_by_owner
 
 if TYPE_CHECKING:
     from ..collection.collection import Collection
 
-__all__ = ["Scan", "read_folder", "recognise", "scan"]
+__all__ = ["Scan", "read_folder", "read_one", "recognise", "scan"]
 
 _BATCH = 256
 _BATCH_SECONDS = 2.0
+_ALONE = (sys.executable, "-P", "-m", f"{__package__}._alone_child")
 
 
 @dataclass
@@ -206,22 +209,39 @@ def _read_all(
     pdf: PdfReader,
     progress: Progress | None,
 ) -> Iterator[_Read]:
+    import defusedxml.ElementTree  # noqa: F401  first of all: a file is not to blame for the time this takes
+
     journal = collection.journal
     for number, path in enumerate(paths):
         stamp = f"{found.files[path].size} {found.files[path].mtime_ns}"
         if journal.given_up(path, stamp):
-            sentence = "the program died while reading it, three times in a row; it is left out until it changes."
-            yield _Read(path, None, [Problem(path, "crash", sentence)])
-            continue
+            if _dies_alone(root, path, found.sidecars.get(path, {})):
+                sentence = "the program died while reading it, three times in a row; it is left out until it changes."
+                yield _Read(path, None, [Problem(path, "crash", sentence)])
+                continue
+            journal.acquit(path, stamp)
         journal.opening(path, stamp)
-        result = _read(root, path, found, contents.get(path), pdf)
+        result = read_one(root, path, found, contents.get(path), pdf)
         journal.done(path, stamp)
         yield result
         if progress is not None:
             progress(number + 1, len(paths), path)
 
 
-def _read(root: str, path: str, found: Scan, content: bytes | None, pdf: PdfReader) -> _Read:
+def _dies_alone(root: str, path: str, sidecars: Iterable[str]) -> bool:
+    """Does a program that reads this file and nothing else die too? Somebody may have stopped ours three times."""
+    command = [*_ALONE, root, path, *(os.path.join(root, name) for name in sidecars)]
+    try:
+        done = subprocess.run(  # noqa: S603  our own module
+            command, env=child_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    return done.returncode != 0
+
+
+def read_one(root: str, path: str, found: Scan, content: bytes | None, pdf: PdfReader) -> _Read:
+    """One file of a folder: what it is, its keywords or text, and those beside it."""
     try:
         with open_regular(os.path.join(root, path)) as (file, now):
             kind = recognise(file.read(HEAD), path)

@@ -14,10 +14,17 @@ from ..errors import MissingExtra
 from .files import BadFile
 from .keywords import Keywords, tidy
 
-__all__ = ["Document", "PdfReader"]
+__all__ = ["Document", "PdfReader", "child_environment"]
 
 _SECONDS = 20
 _FILES_PER_CHILD = 200
+
+
+def child_environment() -> dict[str, str]:
+    """Our own environment, in which a child finds this package. An empty path would be the current folder."""
+    package = str(Path(__file__).parents[2])
+    paths = filter(None, (package, *os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 class Document(NamedTuple):
@@ -58,15 +65,13 @@ class PdfReader:
             import pypdf  # noqa: F401
         except ImportError as error:
             raise MissingExtra("reading PDF needs the 'pdf' extra:  pip install \"manyview[pdf]\"") from error
-        package = str(Path(__file__).parents[2])
-        paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         return subprocess.Popen(  # noqa: S603  our own module
             # -P: what lies in the current folder, which may be the strangers' own, is never imported.
             [sys.executable, "-P", "-m", f"{__package__}._pdf_child", str(self._longest), str(_SECONDS)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths},
+            env=child_environment(),
         )
 
     def close(self) -> None:

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..collection.collection import Collection
+from ..collection.heal import damaged_packs, damaged_views, set_aside_packs, set_aside_rows
 from ..collection.items import Fingerprint, Item, Problem
+from ..collection.segments import GIVEN
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
 from ..features.decode import BadFile, Clip, DecodePool, Picture
@@ -102,18 +104,21 @@ def compute_views(
     model : an ONNX file in place of the one that ships, for the view "embedding"; later calls remember it
     again : compute the views anew, and forget a model that was named before
 
-    Views that came with the source are never replaced. Files that were refused because they were away, or for want of
-    an optional part, get another chance.
+    Files of the collection that cannot be read are set aside, and what they held is computed again: with names None in
+    every view, else in those that are named. Views that came with the source are never replaced. Pictures that were
+    refused because they were away, or for want of an optional part, get another chance.
     """
     started = time.perf_counter()
     done = Computed()
-    chosen = default_views(collection) if names is None else tuple(dict.fromkeys(names))
+    damaged = [name for name in damaged_views(collection) if not came_with_source(collection, name)]
+    chosen = tuple(dict.fromkeys((*default_views(collection), *damaged) if names is None else names))
     if model is not None and "embedding" not in chosen:
         raise ParameterError("a model file was named, but the view 'embedding' that uses it is not among those wanted.")
     made = [one for name in chosen if (one := _make(collection, name, model, again, done)) is not None]
     looking = [one for one in made if one.reads in ("picture", "motion")]
     if again:
         _forget(collection, made)
+    _set_aside(collection, [one for one in made if one.name in damaged], done)
     collection.items.retry(_PASSING)
     if looking or collection.thumbs.missing():
         _look(collection, looking, done, n_jobs, progress)
@@ -128,9 +133,22 @@ def compute_views(
         elif not any(f"no view {one.name!r}" in note for note in done.notes):
             what = {"text": "texts", "motion": "clips"}.get(one.reads, "pictures that can be opened")
             done.notes.append(f"no view {one.name!r}: it is made of {what}, and there are none.")
+    if names is None:
+        for name in damaged_views(collection):
+            collection.segments.matrix(name)  # it came with the source: the error says how to get it from there again
     remember_contents(collection, progress)
     done.seconds = time.perf_counter() - started
     return done
+
+
+def _set_aside(collection: Collection, damaged: Sequence[Extractor], done: Computed) -> None:
+    """Files that cannot be read are made again, if what they were made of is there."""
+    if any(one.reads != "text" for one in damaged) or damaged_packs(collection):
+        _check_roots(collection, list(collection.items))
+    for name, n_rows in set_aside_rows(collection, [one.name for one in damaged]).items():
+        done.notes.append(f"a file of view {name!r} was damaged; its {n_rows} rows are computed again.")
+    if n_thumbs := set_aside_packs(collection):
+        done.notes.append(f"a pack of thumbnails was damaged; its {n_thumbs} pictures are looked at again.")
 
 
 def _forget(collection: Collection, made: Sequence[Extractor]) -> None:
@@ -144,7 +162,7 @@ def _forget(collection: Collection, made: Sequence[Extractor]) -> None:
 
 def came_with_source(collection: Collection, name: str) -> bool:
     """Is this a view that somebody else computed?"""
-    return name in collection.view_names and collection.segments.info(name).version in ("file", "table")
+    return name in collection.view_names and collection.segments.info(name).version in GIVEN
 
 
 def _make(collection: Collection, name: str, model: str | None, again: bool, done: Computed) -> Extractor | None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..collection.collection import Collection
+from ..collection.heal import damaged_views
 from ..collection.living import Standing
 from ..collection.runs import Run
 from ..data.tags import TagTable
@@ -94,7 +95,8 @@ def fit_collection(
     if len(collection.items) < 2:
         raise ParameterError(f"{collection.path} has {len(collection.items)} items; clusters need at least two.")
     named = _named_views(collection, method, views, annotations)
-    wanted = default_views(collection) if named is None else [name for name in named if name in _to_compute(collection)]
+    needed = (*default_views(collection), *damaged_views(collection)) if named is None else named
+    wanted = [name for name in needed if name in _to_compute(collection)]
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
     if absent := [name for name in named or () if name != TAGS and name not in collection.view_names]:
         raise ParameterError(" ".join(computed.notes) or f"{collection.path} has no view {absent[0]!r}.")

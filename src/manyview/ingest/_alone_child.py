@@ -1,0 +1,25 @@
+"""Reads one file and its sidecars as ``folder`` does, and nothing else: whether this ends well is the whole answer."""
+
+from __future__ import annotations
+
+import sys
+
+from .documents import LONGEST_TEXT
+from .folder import Scan, read_one
+from .pdf import PdfReader
+from .sidecar import read_sidecar
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Arguments: the folder, the path below it, and the whole paths of sidecars."""
+    root, path, *sidecars = sys.argv[1:]
+    with PdfReader(LONGEST_TEXT) as pdf:
+        read_one(root, path, Scan(), None, pdf)
+    for name in sidecars:
+        read_sidecar(name)
+
+
+if __name__ == "__main__":
+    main()
