@@ -25,12 +25,15 @@ PORT = 8765
 _LOOPBACK = ("127.0.0.1", "localhost")
 _MOST_CONNECTIONS = 200
 _HEADER_SECONDS = 10.0
+_READER_SECONDS = 30.0
+"""How long an answer that does not fit into the buffers may wait to be read."""
 
 
 class _Protocol(H11Protocol):
-    """HTTP for a few honest browsers: requests have to arrive in time, and refusals carry the headers too."""
+    """HTTP for a few honest browsers: requests arrive and answers are read in time; refusals carry the headers."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     # Uvicorn promises a narrower transport than asyncio does.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -42,7 +45,21 @@ class _Protocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._arrived()
+        self._read_on()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(_READER_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._read_on()
+        super().resume_writing()
+
+    def _read_on(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
