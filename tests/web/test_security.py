@@ -40,6 +40,7 @@ ROUTES = all_routes()
 CHANGING = [address for method, address in ROUTES if method == "POST"]
 BODIES = {
     "/api/decisions": {"pairs": [{"item": 1, "tag": "red"}], "answer": True},
+    "/api/decisions/steps": {"steps": [{"pairs": [{"item": 1, "tag": "red"}], "answer": True}]},
     "/api/decisions/line": {"probability": 0.5},
     "/api/tags": {"items": [1], "tag": "x", "answer": True},
     "/api/clusters/merge": {"clusters": [1, 2]},
