@@ -56,7 +56,7 @@ def main() -> None:
     ready.wait()
     about = table.machine()
     try:
-        rows = browser.measure(serving.address)
+        rows = browser.measure(serving.new_address())
         for row in rows:
             print("  ".join(f"{value:.0f} {name}" if name != "what" else value for name, value in row.items()))
         rows += _measure(Browser(serving))

@@ -46,8 +46,10 @@ def main() -> None:
         with sync_playwright() as started:
             browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS.split())
             for name, (address, scheme) in PAGES.items():
-                _keep(_look(browser, serving.address, address, scheme, DESKTOP), 0.75, name)
-            phones = [_look(browser, serving.address, PAGES[name][0], scheme, PHONE) for name, scheme in ON_A_PHONE]
+                _keep(_look(browser, serving.new_address(), address, scheme, DESKTOP), 0.75, name)
+            phones = [
+                _look(browser, serving.new_address(), PAGES[name][0], scheme, PHONE) for name, scheme in ON_A_PHONE
+            ]
             sheet = Image.new("RGB", (len(phones) * (PHONE[0] + 16) - 16, PHONE[1]), "#8b949e")
             for n, picture in enumerate(phones):
                 sheet.paste(picture, (n * (PHONE[0] + 16), 0))

@@ -92,7 +92,7 @@ def new_page(browser, served, watch):
         contexts.append(context)
         watch.context(context)
         page = context.new_page()
-        page.goto(served.url)
+        page.goto(served.new_url())
         if address != "#/clusters":
             page.goto(served.base + address)
         return page

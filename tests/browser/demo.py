@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import ctypes
 import os
+import pty
 import random
 import re
 import signal
@@ -56,23 +57,29 @@ def _end_with_parent() -> None:
 
 
 class Server:
-    """``manyview serve`` in a process of its own; it ends with the tests, also where those are killed."""
+    """``manyview serve`` at a terminal of its own; it ends with the tests, also where those are killed."""
 
     def __init__(self, collection: Path) -> None:
         self.collection = collection
-        self.url = ""
         self.start()
 
     def start(self, port: int = 0) -> None:
         command = [sys.executable, "-m", "manyview", "serve", str(self.collection), "--no-browser", "--port", str(port)]
+        self._terminal, its_end = pty.openpty()
         calm = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
             command,
+            stdin=its_end,
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, **calm},
             preexec_fn=_end_with_parent,
         )
+        os.close(its_end)
+        self.base = self._address().split("?", 1)[0]
+
+    def _address(self) -> str:
+        """The next address it prints."""
         said = ""
         until = time.monotonic() + 60
         while not (found := re.search(r"http://\S+token=\w+", said)):
@@ -80,11 +87,12 @@ class Server:
             if not line or time.monotonic() > until:
                 raise AssertionError(f"the gallery did not start: {said}")
             said += line
-        self.url = found.group(0)
+        return found.group(0)
 
-    @property
-    def base(self) -> str:
-        return self.url.split("?", 1)[0]
+    def new_url(self) -> str:
+        """An address for one more browser, as Enter in the terminal prints it."""
+        os.write(self._terminal, b"\n")
+        return self._address()
 
     @property
     def port(self) -> int:
@@ -96,3 +104,4 @@ class Server:
             self.process.wait(20)
         finally:
             self.process.stdout.close()
+            os.close(self._terminal)

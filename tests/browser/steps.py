@@ -17,7 +17,7 @@ def comes_to(page: Page, read: Callable[[], Any], wanted: Any, about: str = "") 
     until = time.monotonic() + PATIENCE
     while (said := read()) != wanted and time.monotonic() < until:
         page.wait_for_timeout(30)
-    assert said == wanted, about
+    assert said == wanted, about or f"{said!r} is not {wanted!r}"
 
 
 def go(page: Page, address: str) -> None:

@@ -96,7 +96,7 @@ def test_a_server_that_goes_away_is_said_and_waited_for(page, served, watch):
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
     expect(rows(page).first).to_be_visible()
     served.start(port)
-    page.goto(served.url)
+    page.goto(served.new_url())
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(rows(page).first).to_be_visible()
 
@@ -134,7 +134,7 @@ def test_before_the_first_run_the_page_offers_one_with_its_estimate(browser, dem
         context = browser.new_context()
         watch.context(context)
         page = context.new_page()
-        page.goto(server.url)
+        page.goto(server.new_url())
         expect(page.get_by_role("heading", name="No run yet. Start one")).to_be_visible()
         expect(page.get_by_text(re.compile("about|second", re.IGNORECASE)).first).to_be_visible()
         for address in ("map", "review", "search", "compare", "runs"):

@@ -85,7 +85,7 @@ def test_with_webgl_three_js_draws_under_our_policy(with_webgl, served, watch):
     context = with_webgl.new_context(viewport={"width": 1440, "height": 900})
     watch.context(context)
     page = context.new_page()
-    page.goto(served.url)
+    page.goto(served.new_url())
     box = opened(page)
     expect(box).to_have_attribute("data-drawn-by", "webgl")
     shot = box.screenshot()

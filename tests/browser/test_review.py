@@ -56,7 +56,7 @@ def test_keys_answer_skip_and_undo(page):
 def test_the_next_proposal_does_not_wait_for_the_server(page):
     opened(page)
     start, held = to_go(page), []
-    page.route("**/api/decisions", lambda asked: held.append(asked))
+    page.route("**/api/decisions/steps", lambda asked: held.append(asked))
     seen = [shown(page)]
     for n, key in enumerate("yny", 1):
         page.keyboard.press(key)
@@ -67,7 +67,7 @@ def test_the_next_proposal_does_not_wait_for_the_server(page):
     while held:
         held.pop(0).continue_()
         page.wait_for_timeout(50)  # the next answer is sent when one has arrived
-    page.unroute("**/api/decisions")
+    page.unroute("**/api/decisions/steps")
     says(page, "")
     for n, before in enumerate(seen[-2::-1]):
         page.keyboard.press("z")
@@ -121,7 +121,7 @@ def test_a_refused_answer_comes_back(page, watch):
     opened(page)
     first, start = shown(page), to_go(page)
     page.route(
-        "**/api/decisions",
+        "**/api/decisions/steps",
         lambda route: route.fulfill(status=409, json={"error": "somebody else is writing.", "hint": "Wait a little."}),
     )
     page.get_by_role("article").get_by_role("button", name=re.compile("^Yes")).click()

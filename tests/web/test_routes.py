@@ -37,7 +37,8 @@ def test_the_description_in_the_repository_is_current():
 
 def test_state(seen):
     state = get(seen, "/api/state")
-    assert state["collection"] == {"name": "small", "n_items": N + 1, "n_tagged": 6, "n_tags": 2, "views": ["looks"]}
+    facts = {"name": "small", "n_items": N + 1, "n_tagged": 6, "n_tags": 2, "views": ["looks"]}
+    assert state["collection"] == facts | {"id": state["collection"]["id"]}
     assert state["run"]["id"] == 2 and state["n_open"] == 6
     assert state["can_write"] is False  # nobody said who asks, so that nothing could be changed
     assert seen.get("/api/state", headers={"Sec-Fetch-Site": "same-origin"}).json()["can_write"] is True
@@ -193,7 +194,11 @@ def test_decisions_and_undo(client):
     pair = {key: get(client, "/api/proposals")["proposals"][0][key] for key in ("item", "tag")}
     before = get(client, "/api/state")["version"]
     said = post(client, "/api/decisions", {"pairs": [pair], "answer": True})
-    assert said["n_open"] == 5 and said["done"] == [{**pair, "answer": True}] and said["already"] == []
+    assert (
+        said["n_open"] == 5
+        and said["done"] == [{**pair, "answer": True, "entry": said["entry"]}]
+        and said["already"] == []
+    )
     assert get(client, "/api/state")["version"] != before
     assert {"name": pair["tag"], "origin": "person"} in get(client, f"/api/items/{pair['item']}")["tags"]
     back = post(client, "/api/undo", {"entry": said["entry"]})
@@ -204,9 +209,10 @@ def test_decisions_and_undo(client):
 
 def test_two_tabs_do_not_clash(client):
     pairs = [{"item": one["item"], "tag": one["tag"]} for one in get(client, "/api/proposals")["proposals"][:2]]
-    post(client, "/api/decisions", {"pairs": pairs[:1], "answer": True})
+    first = post(client, "/api/decisions", {"pairs": pairs[:1], "answer": True})
     second = post(client, "/api/decisions", {"pairs": pairs, "answer": False})
-    assert second["already"] == [{**pairs[0], "answer": True}] and second["done"] == [{**pairs[1], "answer": False}]
+    assert second["already"] == [{**pairs[0], "answer": True, "entry": first["entry"]}]
+    assert second["done"] == [{**pairs[1], "answer": False, "entry": second["entry"]}]
     assert get(client, f"/api/items/{pairs[0]['item']}")["refused"] == []
     nothing = post(client, "/api/decisions", {"pairs": pairs, "answer": True})
     assert nothing["entry"] is None and len(nothing["already"]) == 2

@@ -40,6 +40,7 @@ ROUTES = all_routes()
 CHANGING = [address for method, address in ROUTES if method == "POST"]
 BODIES = {
     "/api/decisions": {"pairs": [{"item": 1, "tag": "red"}], "answer": True},
+    "/api/decisions/steps": {"steps": [{"pairs": [{"item": 1, "tag": "red"}], "answer": True}]},
     "/api/decisions/line": {"probability": 0.5},
     "/api/tags": {"items": [1], "tag": "x", "answer": True},
     "/api/clusters/merge": {"clusters": [1, 2]},
@@ -76,7 +77,7 @@ def test_nothing_without_the_secret(seen, method, address):
     seen.cookies.clear()
     try:
         name, right = seen.access.cookie_name, seen.access.cookie
-        for cookies in ({}, {name: "0" * 32}, {"manyview-1": right}, {"token": seen.access.token}):
+        for cookies in ({}, {name: "0" * 32}, {"manyview-1": right}, {"token": seen.access.new_token()}):
             header = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())} if cookies else {}
             answer = seen.request(method, address, headers={**OURS, **header}, json=BODIES.get(address))
             assert answer.status_code == 401 and "error" in answer.json()
@@ -97,7 +98,7 @@ def test_no_file_of_the_pages_without_the_secret_and_none_with_it_inside(seen):
         assert answer["status"] == 401 and not any(name == b"set-cookie" for name in answer["headers"])
         shown = seen.get(address)
         assert shown.status_code == 200 or address not in files
-        for secret in (seen.access.token, seen.access.cookie):
+        for secret in (*seen.access._open, seen.access.cookie):
             assert secret not in f"{shown.text}{shown.headers}"
 
 
@@ -124,26 +125,55 @@ def test_odd_questions_at_the_entrance(seen, query):
         assert all(answer["headers"][name.lower().encode()] == value.encode() for name, value in HEADERS.items())
 
 
-def test_the_printed_address_is_swapped_for_a_cookie(seen):
+def test_a_printed_address_is_swapped_for_a_cookie_once(seen):
     kept = dict(seen.cookies)
     seen.cookies.clear()
     try:
-        answer = seen.get(f"/?token={seen.access.token}")
-        assert answer.status_code == 303 and answer.headers["location"] == "/"
-        cookie = answer.headers["set-cookie"]
-        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie
-        assert seen.access.token not in cookie and seen.access.token not in answer.text
-        assert len(seen.access.token) == 32  # 128 bits
-        check_headers(answer)
-        assert seen.get("/api/state").status_code == 200  # the cookie of the answer was kept
-        seen.cookies.clear()
-        for wrong in ("0" * 32, "", seen.access.token[:-1], seen.access.token + "0", seen.access.cookie):
-            assert seen.get(f"/?token={wrong}").status_code == 401
-        assert seen.get(f"/api/state?token={seen.access.token}").status_code == 401  # only at the entrance
-        assert seen.post(f"/?token={seen.access.token}", headers=OURS, json={}).status_code == 401
+        for site, status in (("none", 303), ("cross-site", 200), (None, 200)):
+            token = seen.access.new_token()
+            assert len(token) == 32  # 128 bits
+            headers = {"Sec-Fetch-Site": site} if site else {}
+            answer = seen.get(f"/?token={token}", headers=headers)
+            assert answer.status_code == status
+            assert answer.headers["location"] == "/" if status == 303 else 'content="0; url=/"' in answer.text
+            cookie = answer.headers["set-cookie"]
+            assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/" in cookie
+            assert token not in cookie and token not in answer.text
+            check_headers(answer)
+            assert seen.get("/api/state").status_code == 200  # the cookie of the answer was kept
+            seen.cookies.clear()
+            again = seen.get(f"/?token={token}", headers=headers)
+            assert again.status_code == 401 and "has been used" in again.json()["error"]
+            assert "set-cookie" not in again.headers
     finally:
         seen.cookies.clear()
         seen.cookies.update(kept)
+
+
+def test_a_wrong_secret_opens_nothing_and_uses_nothing(seen):
+    kept = dict(seen.cookies)
+    seen.cookies.clear()
+    try:
+        used = []
+        token = seen.access.new_token(lambda: used.append(1))
+        for wrong in ("0" * 32, "", token[:-1], token + "0", token.upper(), seen.access.cookie):
+            if wrong != token:
+                assert seen.get(f"/?token={wrong}").status_code == 401
+        assert seen.get(f"/api/state?token={token}").status_code == 401  # only at the entrance
+        assert seen.post(f"/?token={token}", headers=OURS, json={}).status_code == 401
+        assert seen.request("HEAD", f"/?token={token}").status_code == 401
+        assert not used
+        assert seen.get(f"/?token={token}").status_code == 200 and used == [1]
+    finally:
+        seen.cookies.clear()
+        seen.cookies.update(kept)
+
+
+def test_addresses_that_nobody_used_do_not_pile_up(seen):
+    first = seen.access.new_token()
+    later = [seen.access.new_token() for _ in range(60)]
+    assert len(seen.access._open) == 50 and first not in seen.access._open
+    assert seen.access.exchange(f"token={later[-1]}".encode()) and not seen.access.exchange(f"token={first}".encode())
 
 
 # --- Host ---
@@ -190,7 +220,8 @@ def test_other_hosts_are_refused(seen, host):
     for method, address in (("GET", "/"), ("GET", "/api/state"), ("POST", "/api/undo"), ("GET", "/thumbs/1")):
         answer = call(seen.app_, method, address, [(b"host", host.encode("latin-1")), *secrets(seen)])
         assert answer["status"] == 421 and answer["headers"][b"content-security-policy"]
-    entrance = call(seen.app_, "GET", "/", [(b"host", host.encode("latin-1"))], f"token={seen.access.token}".encode())
+    token = seen.access.new_token()
+    entrance = call(seen.app_, "GET", "/", [(b"host", host.encode("latin-1"))], f"token={token}".encode())
     assert entrance["status"] == 421 and b"set-cookie" not in entrance["headers"]
 
 

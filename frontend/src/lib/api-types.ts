@@ -204,6 +204,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/decisions/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Steps
+         * @description Answer proposals and take answers back, one after another, each an entry of its own.
+         *
+         *     The same steps sent twice, as after a reload that did not wait, leave the same answers.
+         */
+        post: operations["take_steps"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -725,6 +747,8 @@ export interface components {
         Answered: {
             /** Answer */
             answer: boolean;
+            /** Entry */
+            entry: number | null;
             /** Item */
             item: number;
             /** Tag */
@@ -808,6 +832,8 @@ export interface components {
         };
         /** CollectionFacts */
         CollectionFacts: {
+            /** Id */
+            id: string;
             /** N Items */
             n_items: number;
             /** N Tagged */
@@ -1276,6 +1302,11 @@ export interface components {
             /** Tag */
             tag?: string | null;
         };
+        /** NewSteps */
+        NewSteps: {
+            /** Steps */
+            steps: components["schemas"]["Step"][];
+        };
         /** NewTag */
         NewTag: {
             /** Answer */
@@ -1440,6 +1471,41 @@ export interface components {
             run: components["schemas"]["RunFacts"] | null;
             /** Version */
             version: string;
+        };
+        /**
+         * Step
+         * @description An answer; or, with None, the wish to take back an entry: the named one, or else the one that answered these.
+         */
+        Step: {
+            /** Answer */
+            answer: boolean | null;
+            /** Entry */
+            entry?: number | null;
+            /**
+             * Pairs
+             * @default []
+             */
+            pairs: components["schemas"]["Pair"][];
+        };
+        /** StepDone */
+        StepDone: {
+            /** Already */
+            already: components["schemas"]["Answered"][];
+            /** Done */
+            done: components["schemas"]["Answered"][];
+            /** Entry */
+            entry: number | null;
+            /** Error */
+            error: string | null;
+            /** Summary */
+            summary: string;
+        };
+        /** StepsDone */
+        StepsDone: {
+            /** N Open */
+            n_open: number;
+            /** Steps */
+            steps: components["schemas"]["StepDone"][];
         };
         /** TagCount */
         TagCount: {
@@ -2728,6 +2794,138 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LineDecided"];
+                };
+            };
+            /** @description What was asked for makes no sense here. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The request carries no secret of this start. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Another page asked for this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A change took too long to arrive. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Somebody else is writing; the sentence says who. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A change is too long. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A change was not asked for in JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description This server does not answer to that name. */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A value is out of range or of the wrong kind. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The headers are too long. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The collection cannot be used just now. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    take_steps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSteps"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StepsDone"];
                 };
             };
             /** @description What was asked for makes no sense here. */

@@ -34,6 +34,7 @@ export const api = {
 
   decide: (pairs: { item: number; tag: string }[], answer: boolean) =>
     postJson<T.Decided>("api/decisions", { pairs, answer }),
+  steps: (steps: T.Step[]) => postJson<T.StepsDone>("api/decisions/steps", { steps }),
   acceptAbove: (probability: number, tag: string | null) =>
     postJson<T.LineDecided>("api/decisions/line", { probability, tag }),
   tag: (items: number[], tag: string, answer: boolean) => postJson<T.Done>("api/tags", { items, tag, answer }),

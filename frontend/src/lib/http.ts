@@ -62,8 +62,12 @@ export async function getText(path: string, query: Query = {}): Promise<string> 
   return (await ask(address(path, query), {})).text();
 }
 
+/** Letters of a request that a browser still sends when its page has gone. */
+export const FITS = 60_000;
+
 export async function postJson<T>(path: string, body: unknown): Promise<T> {
   if (site) throw new Refused("This is a read-only copy of the gallery.", 403);
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const text = JSON.stringify(body);
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: text, keepalive: text.length < FITS };
   return (await (await ask(`./${path}`, init)).json()) as T;
 }

@@ -2,6 +2,7 @@
 
 import { api } from "./api";
 import { Offline } from "./http";
+import { outbox } from "./outbox";
 import { site } from "./site";
 import type { CollectionState, Job } from "./types";
 
@@ -27,6 +28,7 @@ class Live {
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden) void this.poll();
     });
+    outbox.ontaken = () => void this.poll();
     void this.poll();
   }
 
@@ -44,6 +46,7 @@ class Live {
       const state = await api.state();
       if (this.error !== null || (this.state && this.state.version !== state.version)) this.changes += 1;
       this.state = state;
+      if (this.canWrite) outbox.open(state.collection.id);
       this.offline = false;
       this.error = null;
       if (this.#deciding === 0) this.nOpen = state.n_open;

@@ -2,6 +2,7 @@
 
 import { api } from "./api";
 import { live } from "./live.svelte";
+import { outbox, type Ticket } from "./outbox";
 import { toasts } from "./toasts.svelte";
 import type { Proposal } from "./types";
 import type { Query } from "./http";
@@ -11,9 +12,9 @@ const LOW = 30;
 
 const keyOf = (one: { item: number; tag: string }): string => `${one.item}\n${one.tag}`;
 
-interface Step {
+interface Given {
   proposals: Proposal[];
-  sent: Promise<number | null>; // the entry to undo
+  ticket: Ticket;
 }
 
 export class ReviewQueue {
@@ -26,16 +27,16 @@ export class ReviewQueue {
   #settled = new Set<string>(); // answered, and the server has it
   #returning = new Set<string>(); // being taken back; the server may not know yet
   #skipped = 0;
-  #steps: Step[] = $state.raw([]);
+  #given: Given[] = $state.raw([]);
   #query: Query;
   #round = 0;
-  #sending: Promise<unknown> = Promise.resolve();
 
   constructor(query: Query) {
     this.#query = query;
   }
 
-  readonly canUndo = $derived(this.#steps.length > 0);
+  #earlier = $state(outbox.hasEarlier); // given before this page was loaded
+  readonly canUndo = $derived(this.#given.length > 0 || this.#earlier);
 
   /** Ask for the head of the queue; what was answered elsewhere leaves it. */
   async refresh(): Promise<void> {
@@ -61,6 +62,7 @@ export class ReviewQueue {
   }
 
   #take(fresh: Proposal[], all: boolean): void {
+    this.#earlier = outbox.hasEarlier;
     const open = fresh.filter((one) => !this.#gone.has(keyOf(one)));
     const known = new Set(fresh.map(keyOf));
     const current = this.waiting[0];
@@ -83,7 +85,7 @@ export class ReviewQueue {
     if (this.#asking) return;
     this.#asking = true;
     try {
-      await this.#sending;
+      await outbox.flush();
       const answer = await api.proposals({ ...this.#query, offset: this.waiting.length + this.#skipped, limit: PIECE });
       const known = new Set(this.waiting.map(keyOf));
       this.waiting = [...this.waiting, ...answer.proposals.filter((one) => !known.has(keyOf(one)) && !this.#gone.has(keyOf(one)))];
@@ -100,26 +102,24 @@ export class ReviewQueue {
     this.#drop(proposals);
     this.total = Math.max(0, this.total - proposals.length);
     const settle = live.counting(pairs.length);
-    // one after the other, so that the history reads as it was done
-    const sent = this.#sending.then(async () => {
-      try {
-        const answer = await api.decide(pairs, yes);
-        settle(answer.n_open);
-        if (answer.already.length) toasts.say(answer.already.length === 1 ? `${answer.already[0]!.tag}: already answered in another place.` : `${answer.already.length} were already answered in another place.`);
-        if (answer.done.length) toasts.say(answer.summary, { entry: answer.entry, slot: "review" });
-        for (const one of proposals) this.#settled.add(keyOf(one));
-        void live.poll();
-        return answer.entry;
-      } catch (problem) {
+    const ticket = outbox.answer(pairs, yes);
+    this.#given = [...this.#given, { proposals, ticket }];
+    void ticket.outcome.then(
+      (outcome) => {
+        settle(outcome && outcome.n_open);
+        if (!outcome) return;
+        const { already, done, summary, entry } = outcome;
+        if (already.length) toasts.say(already.length === 1 ? `${already[0]!.tag}: already answered in another place.` : `${already.length} were already answered in another place.`);
+        if (done.length) toasts.say(summary, { entry, slot: "review" });
+        if (this.#given.some((one) => one.ticket === ticket)) for (const one of proposals) this.#settled.add(keyOf(one)); // not taken back meanwhile
+      },
+      (problem: unknown) => {
         settle(null);
         this.#putBack(proposals);
-        this.#steps = this.#steps.filter((step) => step.proposals !== proposals);
+        this.#given = this.#given.filter((one) => one.ticket !== ticket);
         toasts.fail(problem);
-        return null;
-      }
-    });
-    this.#sending = sent;
-    this.#steps = [...this.#steps, { proposals, sent }];
+      },
+    );
   }
 
   skip(): void {
@@ -141,19 +141,34 @@ export class ReviewQueue {
 
   /** Take my last answer back; the proposal is in front again at once. */
   async undo(): Promise<void> {
-    const step = this.#steps.at(-1);
-    if (!step) return;
-    this.#steps = this.#steps.slice(0, -1);
-    this.#putBack(step.proposals);
-    for (const one of step.proposals) this.#returning.add(keyOf(one));
+    const last = this.#given.at(-1);
+    if (!last) return this.#undoEarlier();
+    this.#given = this.#given.slice(0, -1);
+    this.#putBack(last.proposals);
+    for (const one of last.proposals) this.#returning.add(keyOf(one));
     try {
-      const entry = await step.sent;
-      if (entry !== null) toasts.say((await api.undo(entry)).summary, { slot: "review" });
+      const outcome = await outbox.takeBack(last.ticket);
+      if (outcome?.entry != null) toasts.say(outcome.summary, { slot: "review" });
     } catch (problem) {
-      this.#drop(step.proposals);
+      this.#drop(last.proposals);
       toasts.fail(problem);
     }
-    for (const one of step.proposals) this.#returning.delete(keyOf(one));
+    for (const one of last.proposals) this.#returning.delete(keyOf(one));
+    this.#undone();
+  }
+
+  /** This page has given none: then one from before it was loaded. */
+  async #undoEarlier(): Promise<void> {
+    try {
+      const outcome = await outbox.takeBackEarlier();
+      toasts.say(outcome?.summary ?? "There is no answer of this tab to take back; H shows the history.", { slot: "review" });
+    } catch (problem) {
+      toasts.fail(problem);
+    }
+    this.#undone();
+  }
+
+  #undone(): void {
     this.#round += 1; // what was asked before that is out of date
     void live.poll();
     void this.refresh();

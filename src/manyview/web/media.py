@@ -54,8 +54,6 @@ TYPES = {
 }
 """Of the decoder's verdict; everything else is plain bytes."""
 _PIECE = 256 * 1024
-_PATIENCE = 30.0
-"""Seconds a reader may take for one piece."""
 SIDE = 1600
 _FRAME_SIDE = 480
 _KEPT_BYTES = 64 * 2**20
@@ -160,7 +158,7 @@ class FileAnswer(Response):
         ]
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:
-        gone = asyncio.ensure_future(receive())
+        gone = asyncio.ensure_future(_disconnect(receive))
         file, left = self.original.file, self.stop - self.start
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -170,14 +168,17 @@ class FileAnswer(Response):
                 left -= len(piece)
                 if not piece:  # it was cut short under our eyes; the length that was promised ends the connection
                     break
-                async with asyncio.timeout(_PATIENCE):
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-        except TimeoutError:
-            pass  # nobody reads
         finally:
             gone.cancel()
             file.close()
+
+
+async def _disconnect(receive: Any) -> None:
+    """Wait until the other side has gone; the request itself comes first, its body empty."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class Previews:

@@ -31,6 +31,8 @@ class Problem(Said):
 
 
 class CollectionFacts(Said):
+    id: str
+    """The same for as long as the folder stays where it is; empty in an exported site."""
     name: str
     n_items: int
     n_tagged: int
@@ -368,6 +370,8 @@ class Answered(Said):
     item: int
     tag: str
     answer: bool
+    entry: int | None
+    """Of the history, which gave this answer."""
 
 
 class Decided(Said):
@@ -376,6 +380,33 @@ class Decided(Said):
     n_open: int
     done: list[Answered]
     already: list[Answered]
+
+
+class Step(Asked):
+    """An answer; or, with None, the wish to take back an entry: the named one, or else the one that answered these."""
+
+    pairs: Annotated[list[Pair], Field(max_length=100_000)] = []
+    answer: bool | None
+    entry: Id | None = None
+
+
+class NewSteps(Asked):
+    steps: Annotated[list[Step], Field(min_length=1, max_length=1000)]
+
+
+class StepDone(Said):
+    entry: int | None
+    """Of the history; None where there was nothing to do."""
+    summary: str
+    done: list[Answered]
+    already: list[Answered]
+    error: str | None
+    """Why this step was refused; the others are not."""
+
+
+class StepsDone(Said):
+    steps: list[StepDone]
+    n_open: int
 
 
 class NewLine(Asked):

@@ -1,8 +1,8 @@
 """Who may ask the gallery for what. Everything passes through here before any route sees it.
 
 The rules, and what they are for, are in SECURITY.md: an exact Host (a page that rebinds its name to this machine sends
-its own), a secret that only the printed address carries (other people on this machine), Origin and Sec-Fetch-Site for
-everything that changes something (other pages in the same browser), limits on what is read, and headers on every
+its own), a secret that only a printed address carries, once (other people on this machine), Origin and Sec-Fetch-Site
+for everything that changes something (other pages in the same browser), limits on what is read, and headers on every
 answer. Pure ASGI, so that errors of the application are answered with the same headers.
 """
 
@@ -34,32 +34,53 @@ HEADERS: dict[str, str] = {
 }
 """On every answer, errors included."""
 
+_ARRIVED = b"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url=/">
+<title>manyview</title>
+<p><a href="/">Open the gallery</a></p>
+</html>
+"""
+"""Leads on to the gallery. Who comes from another site, as a file is one, and is sent on by a redirect, would still
+count as coming from there: the browser would keep the cookie to itself."""
+
 LARGEST_HEADERS = 16 * 1024
 MOST_HEADERS = 100
 LARGEST_BODY = 8 * 2**20
 BODY_SECONDS = 20.0
 _OVERRIDES = frozenset({b"x-http-method-override", b"x-http-method", b"x-method-override"})
 _LOOKING = ("GET", "HEAD")
+_MOST_TOKENS = 50
 
 
 class Access:
     """The names this server answers to, and the secrets of this start."""
 
-    def __init__(self, hosts: Iterable[str], port: int, *, token: str | None = None) -> None:
+    def __init__(self, hosts: Iterable[str], port: int) -> None:
         self.port = port
         self.hosts = frozenset(f"{host}:{port}".lower() for host in hosts)
         self.origins = frozenset(f"http://{host}" for host in self.hosts)
-        self.token = token or secrets.token_hex(16)
+        self._open: dict[str, Callable[[], object]] = {}
         self.cookie = secrets.token_hex(16)
         self.cookie_name = f"manyview-{port}"  # cookies know no ports, so two galleries would share one name
 
-    def has_token(self, query: bytes) -> bool:
-        """Does the address carry the secret that was printed?"""
-        try:
-            given = dict(parse_qsl(query.decode("latin-1"), max_num_fields=20)).get("token", "")
-        except ValueError:  # more fields than that
-            return False
-        return hmac.compare_digest(given.encode(), self.token.encode())
+    def new_token(self, used: Callable[[], object] = lambda: None) -> str:
+        """A secret for one more address, good for one exchange; ``used`` is called when that happens."""
+        token = secrets.token_hex(16)
+        self._open[token] = used
+        for oldest in list(self._open)[:-_MOST_TOKENS]:
+            del self._open[oldest]
+        return token
+
+    def exchange(self, query: bytes) -> bool:
+        """Does the address carry a secret that nobody has used? From now on it is used."""
+        given = _token(query).encode()
+        for token in list(self._open):
+            if hmac.compare_digest(given, token.encode()) and (used := self._open.pop(token, None)):
+                used()
+                return True
+        return False
 
     def has_cookie(self, headers: RawHeaders) -> bool:
         """Does the request carry the secret that the printed one was swapped for?"""
@@ -101,7 +122,7 @@ class Guard:
         try:
             self._check_place(scope["headers"])
             if self._is_entrance(scope):
-                await _answer(sealed, 303, b"", [("Location", "/"), ("Set-Cookie", self.access.set_cookie())])
+                await self._let_in(sealed, _only(scope["headers"], b"sec-fetch-site"))
                 return
             self._check_secret(scope)
             self._check_intent(scope["method"], scope["headers"], scope["path"])
@@ -127,12 +148,23 @@ class Guard:
 
     def _is_entrance(self, scope: MutableMapping[str, Any]) -> bool:
         return (
-            scope["method"] == "GET" and scope["path"] == "/" and self.access.has_token(scope.get("query_string", b""))
+            scope["method"] == "GET" and scope["path"] == "/" and self.access.exchange(scope.get("query_string", b""))
         )
 
+    async def _let_in(self, send: Send, site: str | None) -> None:
+        cookie = ("Set-Cookie", self.access.set_cookie())
+        if site in ("none", "same-origin"):
+            await _answer(send, 303, b"", [("Location", "/"), cookie])
+        else:
+            await _answer(send, 200, _ARRIVED, [("Content-Type", "text/html; charset=utf-8"), cookie])
+
     def _check_secret(self, scope: MutableMapping[str, Any]) -> None:
-        if not self.access.has_cookie(scope["headers"]):
-            raise Refusal(401, "open the gallery by the address that `manyview serve` printed when it started.")
+        if self.access.has_cookie(scope["headers"]):
+            return
+        another = "press Enter in the terminal where `manyview serve` runs, and open the address that it prints."
+        if _token(scope.get("query_string", b"")):
+            raise Refusal(401, f"this address has been used, or is of an earlier start: {another}")
+        raise Refusal(401, f"this browser has not been let in, or has forgotten it: {another}")
 
     def _check_intent(self, method: str, headers: RawHeaders, path: str) -> None:
         site, origin = _only(headers, b"sec-fetch-site"), _only(headers, b"origin")
@@ -147,6 +179,14 @@ class Guard:
             raise Refusal(403, "only the gallery's own page may change something.")
         if (_only(headers, b"content-type") or "").partition(";")[0].strip().lower() != "application/json":
             raise Refusal(415, "changes are asked for in JSON: Content-Type: application/json.")
+
+
+def _token(query: bytes) -> str:
+    """The secret that an address carries, or nothing."""
+    try:
+        return dict(parse_qsl(query.decode("latin-1"), max_num_fields=20)).get("token", "")
+    except ValueError:  # more fields than that
+        return ""
 
 
 def _only(headers: RawHeaders, wanted: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""Starting the server: its socket, its address with the secret, and a protocol that does not wait for ever."""
+"""Starting the server: its socket, its addresses with the secret, and a protocol that does not wait for ever."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ..collection.collection import Collection
 from ..errors import ParameterError, StoreError
 from .app import guarded
 from .gallery import Gallery
+from .invitation import Invitation
 from .security import HEADERS, LARGEST_HEADERS, Access
 
 __all__ = ["PORT", "Serving", "bind"]
@@ -25,12 +26,15 @@ PORT = 8765
 _LOOPBACK = ("127.0.0.1", "localhost")
 _MOST_CONNECTIONS = 200
 _HEADER_SECONDS = 10.0
+_READER_SECONDS = 30.0
+"""How long an answer that does not fit into the buffers may wait to be read."""
 
 
 class _Protocol(H11Protocol):
-    """HTTP for a few honest browsers: requests have to arrive in time, and refusals carry the headers too."""
+    """HTTP for a few honest browsers: requests arrive and answers are read in time; refusals carry the headers."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     # Uvicorn promises a narrower transport than asyncio does.
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -42,7 +46,21 @@ class _Protocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._arrived()
+        self._read_on()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(_READER_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._read_on()
+        super().resume_writing()
+
+    def _read_on(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -96,7 +114,7 @@ def bind(host: str, port: int | None) -> socket.socket:
 
 
 class Serving:
-    """A gallery with its socket: ``address`` is where it is, ``run`` serves until it is told to stop."""
+    """A gallery with its socket: ``new_address`` lets one browser in, ``run`` serves until it is told to stop."""
 
     def __init__(self, path: Path, *, host: str = "127.0.0.1", port: int | None = None) -> None:
         _check(path)
@@ -107,7 +125,8 @@ class Serving:
         self.is_local = host in (*_LOOPBACK, "::1")
         self.access = Access(_names(host), self.port)
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104  compared, not bound
-        self.address = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/?token={self.access.token}"
+        self._base = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/"
+        self._invitations: list[Invitation] = []
         self.gallery = Gallery(path)
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # strangers' nonsense is no news
         self._app = guarded(self.gallery, self.access)
@@ -126,6 +145,16 @@ class Serving:
             )
         )
 
+    def new_address(self, used: Callable[[], object] = lambda: None) -> str:
+        """An address that lets one browser in, once; ``used`` is called when it does."""
+        return f"{self._base}?token={self.access.new_token(used)}"
+
+    def invite(self) -> Invitation:
+        """A file that leads a browser to such an address; it goes when it was used, or with the gallery."""
+        invitation = Invitation(self.new_address(lambda: invitation.remove()))
+        self._invitations.append(invitation)
+        return invitation
+
     def run(self, ready: Callable[[], Any] | None = None) -> None:
         """Serve until Ctrl-C or ``stop``; ``ready`` is called when the first request can come."""
         try:
@@ -133,6 +162,8 @@ class Serving:
         finally:
             self.socket.close()
             self.gallery.close()
+            for invitation in self._invitations:
+                invitation.remove()
 
     async def _run(self, ready: Callable[[], Any] | None) -> None:
         serving = asyncio.ensure_future(self._server.serve(sockets=[self.socket]))

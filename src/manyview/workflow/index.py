@@ -251,6 +251,13 @@ class Index:
                 found[item, word] = bool(answer)
         return found
 
+    def answered_by(self, item: int, word: str) -> int | None:
+        """The entry of the history that last changed what a person says about this."""
+        tag = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(word),))
+        return self._catalog.value(  # type: ignore[no-any-return]
+            "SELECT max(history_id) FROM changes WHERE of_table = 'decisions' AND row_key = ?", (as_json([item, tag]),)
+        )
+
     # --- runs and clusters ---
 
     def run(self, run_id: int | None = None) -> Run | None:

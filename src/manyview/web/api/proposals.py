@@ -9,16 +9,20 @@ from fastapi import APIRouter, Query
 
 from ...collection.collection import Collection
 from ...collection.history import Entry
+from ...errors import ManyviewError
 from ...workflow.index import Index
 from .. import models
 from ..members import member_facts
 from .common import Here, Offset, Word, command
+from .edits import take_back
 
 router = APIRouter(prefix="/api", tags=["proposals"])
 
 Order = Literal["certain", "informative"]
 By = Literal["item", "tag"]
-Outcome = tuple[Entry | None, list[tuple[int, str]], dict[tuple[int, str], bool]]
+Pairs = list[tuple[int, str]]
+Outcome = tuple[Entry | None, list[models.Answered], list[models.Answered]]
+_ANSWERED = "nothing to do: answered already"
 Probability = Annotated[float, Query(ge=0, le=1)]
 
 
@@ -46,14 +50,24 @@ async def show_line(here: Here, probability: Probability, tag: Word = None) -> m
 @router.post("/decisions")
 async def decide(here: Here, asked: models.NewDecisions) -> models.Decided:
     """Answer proposals. A pair that was answered elsewhere comes back under ``already`` and stays as it is."""
-    entry, fresh, before = await here.write(decide_pairs, asked)
+    entry, fresh, before = await here.write(decide_pairs, _pairs(asked), asked.answer, force=asked.force)
     return models.Decided(
         entry=None if entry is None else entry.id,
-        summary="nothing to do: answered already" if entry is None else entry.summary,
+        summary=_ANSWERED if entry is None else entry.summary,
         n_open=await here.read(lambda index: index.n_open),
-        done=[models.Answered(item=item, tag=tag, answer=asked.answer) for item, tag in fresh],
-        already=[models.Answered(item=item, tag=tag, answer=answer) for (item, tag), answer in before.items()],
+        done=fresh,
+        already=before,
     )
+
+
+@router.post("/decisions/steps")
+async def take_steps(here: Here, asked: models.NewSteps) -> models.StepsDone:
+    """Answer proposals and take answers back, one after another, each an entry of its own.
+
+    The same steps sent twice, as after a reload that did not wait, leave the same answers.
+    """
+    steps = await here.write(lambda collection: [_step(collection, step) for step in asked.steps])
+    return models.StepsDone(steps=steps, n_open=await here.read(lambda index: index.n_open))
 
 
 @router.post("/decisions/line")
@@ -159,16 +173,54 @@ def line_answer(index: Index, probability: float, tag: str | None = None) -> mod
     return models.Line(n=found.n, expected_precision=found.expected_precision if found.n else None)
 
 
-def decide_pairs(collection: Collection, asked: models.NewDecisions) -> Outcome:
-    """Write answers down, but for pairs that have one already."""
+def _pairs(asked: models.NewDecisions | models.Step) -> Pairs:
+    return list(dict.fromkeys((pair.item, pair.tag) for pair in asked.pairs))
+
+
+def decide_pairs(collection: Collection, pairs: Pairs, answer: bool, *, force: bool = False) -> Outcome:
+    """Write answers down, but for pairs that have one already: the entry, what it answered, what was answered."""
     from ...workflow.decide import accept, reject
 
     with collection.transaction():
-        pairs = list(dict.fromkeys((pair.item, pair.tag) for pair in asked.pairs))
-        before = {} if asked.force else Index(collection).answers(pairs)
+        before = {} if force else _answered(collection, pairs)
         fresh = [pair for pair in pairs if pair not in before]
-        entry = (accept if asked.answer else reject)(collection, fresh) if fresh else None
-    return entry, fresh, before
+        entry = (accept if answer else reject)(collection, fresh) if fresh else None
+    made = None if entry is None else entry.id
+    done = [models.Answered(item=item, tag=tag, answer=answer, entry=made) for item, tag in fresh]
+    return entry, done, list(before.values())
+
+
+def _answered(collection: Collection, pairs: Pairs) -> dict[tuple[int, str], models.Answered]:
+    """What a person has said about these pairs, and by which entry."""
+    index = Index(collection)
+    return {
+        (item, tag): models.Answered(item=item, tag=tag, answer=answer, entry=index.answered_by(item, tag))
+        for (item, tag), answer in index.answers(pairs).items()
+    }
+
+
+def _step(collection: Collection, step: models.Step) -> models.StepDone:
+    outcome: Outcome
+    try:
+        if step.answer is None:
+            outcome = _take_back(collection, step), [], []
+        else:
+            outcome = decide_pairs(collection, _pairs(step), step.answer)
+    except ManyviewError as error:
+        return models.StepDone(entry=None, summary="", done=[], already=[], error=str(error))
+    entry, done, already = outcome
+    number, summary = (None, _ANSWERED) if entry is None else (entry.id, entry.summary)
+    return models.StepDone(entry=number, summary=summary, done=done, already=already, error=None)
+
+
+def _take_back(collection: Collection, step: models.Step) -> Entry | None:
+    """Undo an entry; None where that was done already."""
+    number = step.entry
+    if number is None:
+        number = next((one.entry for one in _answered(collection, _pairs(step)).values()), None)
+    if number is None or collection.history.get(number).undone_by is not None:
+        return None
+    return take_back(collection, number)
 
 
 def accept_line(collection: Collection, asked: models.NewLine) -> Entry | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from hashlib import sha256
+from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
@@ -105,6 +108,7 @@ def state(index: Index, here: Gallery | None = None, can_ask: bool = False) -> m
     collection, last = index.collection, index.collection.history.last()
     return models.State(
         collection=models.CollectionFacts(
+            id="" if here is None else _identity(here.path),
             name=collection.path.stem,
             n_items=int(index.ids.size),
             n_tagged=int((index.n_tags > 0).sum()),
@@ -119,6 +123,12 @@ def state(index: Index, here: Gallery | None = None, can_ask: bool = False) -> m
         can_write=can_ask and here is not None and here.can_write,
         last=None if last is None else entry_facts(last),
     )
+
+
+def _identity(path: Path) -> str:
+    """What a page keeps for this collection is not for another one that is served at the same address later."""
+    place = f"{os.path.realpath(path)} {path.stat().st_ino}"
+    return sha256(place.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def runs_page(index: Index) -> models.RunsPage:
