@@ -96,9 +96,10 @@ def add_items(
     if not collection.is_writable:
         raise StoreError(f"{collection.path} is open for reading; adding needs Collection.open(path, write=True).")
     run = next((one for one in reversed(list(collection.runs)) if one.kind == "fit"), None)
+    if run is not None:
+        _check_views(collection, run)  # a refusal comes before anything is written
     sources = choose_sources(collection, source, instead_of, options)
     if run is not None:
-        _check_views(collection, run)
         standing = collection.living.standing(run.id)
         before = collection.living.start_update(standing.ids, standing.clusters)
     said, bad, n_moved = read_sources(collection, sources, progress)
