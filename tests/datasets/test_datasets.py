@@ -1,4 +1,7 @@
+from importlib import resources
+
 import numpy as np
+import pytest
 
 from manyview import datasets
 from manyview.datasets import load_handwritten
@@ -27,3 +30,26 @@ def test_what_ships_has_a_notice():
     for part in folder.iterdir():
         if part.is_dir() and part.name != "__pycache__":
             assert (part / "NOTICE.md").is_file()
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "words"),
+    [
+        ("manyview.datasets", "emoji/LICENSE-OFL-1.1.txt", ("SIL OPEN FONT LICENSE", "PERMISSION & CONDITIONS")),
+        (
+            "manyview.datasets",
+            "emoji/LICENSE-UNICODE.txt",
+            ("UNICODE, INC. LICENSE AGREEMENT", "written authorization"),
+        ),
+        (
+            "manyview.datasets",
+            "emoji/NOTICE.md",
+            ("LICENSE-OFL-1.1.txt", "LICENSE-UNICODE.txt", "LICENSE-APACHE-2.0.txt"),
+        ),
+        ("manyview.features", "models/LICENSE-APACHE-2.0.txt", ("Apache License", "END OF TERMS AND CONDITIONS")),
+        ("manyview.features", "models/NOTICE.md", ("Google LLC", "ML Illustrated", "LICENSE-APACHE-2.0.txt")),
+    ],
+)
+def test_licences_ship_in_full(package, name, words):
+    text = (resources.files(package) / name).read_text(encoding="utf-8")
+    assert [word for word in words if word not in text] == []

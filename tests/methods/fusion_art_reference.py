@@ -1,5 +1,7 @@
 """GHF-ART as plainly as it can be written: every step of every presentation, over every cluster, from the members."""
 
+from fractions import Fraction
+
 import numpy as np
 
 
@@ -19,8 +21,9 @@ def literal_art(content, tags, rho=(0.1, 0.1), alpha=0.01, beta=1.0, adaptive=Tr
             value = gamma[0] * common / (alpha + c["w"].sum())
             passes = common / raw.size >= rho[0]
             if tags is not None and len(own) and c["counts"]:
-                shared = sum(c["counts"].get(m, 0) for m in own) / len(c["members"])
-                passes = passes and shared / len(own) >= rho[1]
+                held = sum(c["counts"].get(m, 0) for m in own)
+                shared = held / len(c["members"])
+                passes = passes and Fraction(held, len(c["members"]) * len(own)) >= Fraction(str(rho[1]))
                 value += gamma[1] * shared / (alpha + sum(c["counts"].values()) / len(c["members"]))
             if passes and value > best:
                 best, winner = value, j

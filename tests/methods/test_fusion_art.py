@@ -228,9 +228,10 @@ def test_channels_are_found_or_told():
     looks, lists, _ = grid_data(0, 60)
     tags = tag_matrix(lists, 30)
     views = {"looks": looks, "tags": tags, "counts": tags * 2, "flags": tags.toarray()}
-    model = FusionART(0.0).fit(views)
+    with pytest.warns(ViewWarning, match="view 'counts' is sparse"):
+        model = FusionART(0.0).fit(views)
     assert model.channels_ == {"looks": "content", "tags": "tags", "counts": "content", "flags": "content"}
-    told = FusionART(channels={"flags": "tags"}, random_state=0).fit(views)
+    told = FusionART(channels={"flags": "tags", "counts": "content"}, random_state=0).fit(views)
     assert told.channels_["flags"] == "tags"
     dense = FusionART(channels={"view0": "tags"}, random_state=1).fit([tags.toarray()])
     for kind in (csr_matrix, csr_array):
@@ -245,7 +246,7 @@ def test_channels_are_found_or_told():
 def test_sparse_content_equals_dense_content():
     rng = np.random.default_rng(0)
     words = rng.poisson(0.4, size=(120, 25)).astype(float)
-    settings = {"vigilance": 0.7, "random_state": 0}
+    settings = {"vigilance": 0.7, "random_state": 0, "channels": {"view0": "content"}}
     dense = FusionART(**settings).fit([words])
     same_state(FusionART(**settings).fit([csr_matrix(words)]), dense)
     same_state(FusionART(**settings).partial_fit([csr_matrix(words)]), FusionART(**settings).partial_fit([words]))
@@ -481,3 +482,18 @@ def test_bad_data():
         FusionART().fit(views, [0, 1])
     with pytest.raises(ParameterError, match="integers"):
         FusionART().fit(views, np.full(20, 0.5))
+
+
+def test_a_sparse_view_of_counts_is_content_and_a_warning_says_what_to_do():
+    counts = csr_matrix(np.random.default_rng(0).poisson(0.2, size=(40, 30)).astype(float))
+    assert counts.max() > 1
+    with pytest.warns(ViewWarning, match="view 'words' is sparse but holds more than 0 and 1.*words > 0"):
+        assert FusionART(random_state=0).fit({"words": counts}).channels_ == {"words": "content"}
+    with pytest.warns(ViewWarning, match="view 'words'"):
+        FusionART(channels={"looks": "content"}).fit({"looks": np.eye(40, 3), "words": counts})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FusionART(channels={"words": "content"}).fit({"words": counts})
+        assert FusionART().fit({"words": counts > 0}).channels_ == {"words": "tags"}
+    with pytest.raises(ViewError, match="row . holds 2.*words > 0 where any count is a yes"):
+        FusionART(channels={"words": "tags"}).fit({"words": counts})

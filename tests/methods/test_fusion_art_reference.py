@@ -111,6 +111,30 @@ def test_the_fast_loop_equals_the_literal_one(rho):
         assert np.array_equal(prototype(model, j), cluster["w"])
 
 
+@pytest.mark.parametrize("tracking", [None, "printed", "monotone"])
+def test_a_match_that_equals_the_vigilance_passes(tracking):
+    """Of ten members one each holds the item's three tags: 3 / 10 / 3 is a tenth, whatever float64 makes of it."""
+    lists = [[9], [9, 0], [9, 1], [9, 2], *([[9]] * 6), [0, 1, 2]]
+    looks = np.full((11, 2), 0.5)
+    model = FusionART(vigilance=0.1, match_tracking=tracking, shuffle=False, bounds=(0, 1))
+    model.fit({"looks": looks, "tags": tag_matrix(lists, 10)})
+    assert model.labels_.tolist() == [0] * 11
+    assert literal_art(looks, lists)[0].tolist() == [0] * 11
+    less = FusionART(vigilance=0.1 + 1e-9, match_tracking=tracking, shuffle=False, bounds=(0, 1))
+    assert less.fit({"looks": looks, "tags": tag_matrix(lists, 10)}).labels_[-1] == 1
+
+
+def test_the_fast_loop_equals_the_literal_one_where_matches_equal_the_vigilance(seed):
+    rng = np.random.default_rng(seed)
+    for rho in (0.05, 0.1, 0.2, 0.3, 1 / 3, 0.6, 0.7):
+        rho = float(f"{rho:.2g}")
+        lists = [rng.choice(6, size=rng.integers(1, 4), replace=False).tolist() for _ in range(120)]
+        looks = np.full((120, 1), 0.5)
+        model = FusionART(vigilance=rho, learning_rate=1.0, shuffle=False, bounds=(0, 1))
+        model.fit({"looks": looks, "tags": tag_matrix(lists, 6)})
+        assert np.array_equal(model.labels_, literal_art(looks, lists, (rho, rho))[0])
+
+
 def test_the_fast_loop_equals_the_literal_one_on_content_alone():
     looks, _, _ = grid_data(1, 500)
     labels, _, _ = literal_art(looks, None, (0.65,), gamma=(1.0,))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError
 from ._fusion_art_reader import Channels, Reader
-from ._fusion_art_state import DIVISOR, MEMBERS, NORM, SCATTER, Block, Field, Rules
+from ._fusion_art_state import DIVISOR, MEMBERS, NORM, SCATTER, SLACK, Block, Field, Rules
 
 __all__ = ["explain_cluster", "explain_items"]
 
@@ -163,7 +163,7 @@ def _explain_item(
     total = sum(part["value"] for part in views.values())
     for part in views.values():
         part["share"] = part["value"] / total if total > 0 else 0.0
-        part["passes"] = part["match"] is None or part["match"] >= part["vigilance"]
+        part["passes"] = part["match"] is None or part["match"] >= part["vigilance"] * SLACK
     ordered = {name: views[name] for name in _view_order(channels)}
     found = {"cluster": j, "size": int(field.size[j]), "choice": total, "views": ordered}
     return {**found, "text": _item_sentence(found)}

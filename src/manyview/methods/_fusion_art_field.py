@@ -17,6 +17,7 @@ from ._fusion_art_state import (
     NORM,
     REACH,
     SCATTER,
+    SLACK,
     TAG_SQUARE,
     Block,
     Field,
@@ -156,16 +157,18 @@ def make_rules(
     most_tags: int,
     prune: bool = True,
 ) -> Rules:
-    """Settings as arrays. A match M = I / |x| passes where I is at least the smallest number whose quotient does."""
+    """Settings as arrays. A match M = I / |x| passes where I is at least the smallest number whose quotient does.
+
+    Of tags, where I is a count over the number of members L, the count has to be at least rho L |x|.
+    """
     n_content = channels.n_content
     widths = np.array(channels.widths[:n_content], dtype=np.float64)
-    tag_need = [_least_passing(rho, np.arange(most_tags + 1, dtype=np.float64)) for rho in vigilance[n_content:]]
     return Rules(
         content_at=channels.content_at,
         tags_at=channels.tags_at,
         vigilance=vigilance,
         content_need=_least_passing(vigilance[:n_content], widths),
-        tag_need=np.array(tag_need, dtype=np.float64).reshape(len(tag_need), most_tags + 1),
+        tag_need=np.multiply.outer(vigilance[n_content:] * SLACK, np.arange(most_tags + 1)),
         choice=float(choice),
         rate=float(rate),
         adaptive=bool(adaptive),

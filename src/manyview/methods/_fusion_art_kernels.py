@@ -20,6 +20,7 @@ from ._fusion_art_state import (
     N_CLUSTERS,
     NORM,
     REACH,
+    SLACK,
     TRACK_PRINTED,
     TRACK_STEP,
 )
@@ -138,7 +139,7 @@ def winner(
             k = n_content + t
             if has[k] and n_tags[t] > 0 and figures[DIVISOR, k, j] > 0.0:
                 common_here = overlap[t, j] / figures[DIVISOR, k, j]
-                matches = matches and common_here >= tag_need[t, n_tags[t]]
+                matches = matches and overlap[t, j] >= tag_need[t, n_tags[t]] * figures[DIVISOR, k, j]
                 total += shares[k] * (common_here / (choice + figures[NORM, k, j]))
         rest = 0.0
         for k in range(n_content):
@@ -197,7 +198,7 @@ def tracked_winner(field, rules, block, room, row):
             total += field.shares[k] * (common / (rules.choice + field.figures[NORM, k, j]))
         upper[j] = total
     for k in range(n_channels):
-        room.limit[k] = rules.vigilance[k]
+        room.limit[k] = rules.vigilance[k] if k < n_content else rules.vigilance[k] * SLACK
     while True:
         found = np.int64(-1)
         best = -1.0

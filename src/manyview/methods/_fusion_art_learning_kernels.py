@@ -1,6 +1,7 @@
 """The loops of FusionART that learn: present items, move prototypes, widen bounds, weigh the channels again.
 
-Names, tuples and letters are those of ``_fusion_art_kernels``, whose loops find the winner.
+Names, tuples and letters are those of ``_fusion_art_kernels``, whose loops find the winner and say
+which match passes.
 """
 
 import numpy as np

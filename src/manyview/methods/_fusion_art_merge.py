@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ._fusion_art_field import field_of, grown, reweigh, set_reach
 from ._fusion_art_reader import Channels
-from ._fusion_art_state import GRID, MEMBERS, NORM, SMALL_NORM, SPILL, TAG_SQUARE, TAG_SUM, Field, Rules
+from ._fusion_art_state import GRID, MEMBERS, NORM, SLACK, SMALL_NORM, SPILL, TAG_SQUARE, TAG_SUM, Field, Rules
 
 __all__ = ["absorb"]
 
@@ -99,7 +99,7 @@ def _partner(
             both &= (field.numbers[TAG_SUM, k, :n_clusters] > 0) & (other.numbers[TAG_SUM, k, b] > 0)
             common, least = _tag_overlap(field, rules, t, k, n_clusters, other, b)
             wanted = rules.vigilance[k] if tag_vigilance is None else tag_vigilance
-            fits &= ~both | (least >= wanted)
+            fits &= ~both | (least >= wanted * SLACK)
         value += np.where(both, field.shares[k] * common / (rules.choice + norm), 0.0)
     if not fits.any():
         return -1

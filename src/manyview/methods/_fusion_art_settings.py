@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import row_blocks
 from ..data.checks import check_number
 from ..data.views import Views
-from ..errors import ParameterError, ViewError
+from ..errors import ParameterError, ViewError, ViewWarning
 
 __all__ = [
     "check_bounds",
@@ -33,8 +34,19 @@ _BOUNDS_BYTES = 2**20  # so that the second look at a block finds it in the cach
 
 
 def check_kinds(channels: Any, views: Views) -> dict[str, str]:
-    """View name -> "content" or "tags"."""
+    """View name -> "content" or "tags". A sparse view that becomes content without being asked for gets a warning."""
     kinds = {name: "tags" if is_sparse(matrix) and _is_binary(matrix) else "content" for name, matrix in views.items()}
+    given = {} if isinstance(channels, str) and channels == "auto" else channels
+    for name, matrix in views.items():
+        if is_sparse(matrix) and kinds[name] == "content" and isinstance(given, Mapping) and name not in given:
+            warnings.warn(
+                f"view {name!r} is sparse but holds more than 0 and 1, so it is taken as content, where items that are "
+                "mostly zeros all look alike and few clusters come out. If a number means that an item has something, "
+                f"pass the view as tags: {name} > 0 in place of it; channels={{{name!r}: 'content'}} says that it is "
+                "meant so.",
+                ViewWarning,
+                stacklevel=5,
+            )
     if isinstance(channels, str) and channels == "auto":
         return kinds
     if not isinstance(channels, Mapping):
@@ -71,7 +83,8 @@ def check_tags(views: Views, kinds: Mapping[str, str]) -> None:
 def _bad_tags(name: str, value: float, row: int) -> ViewError:
     return ViewError(
         f"view {name!r} is a tag channel, where 1 means that the item has the tag and 0 that it does not, but row "
-        f"{row} holds {value:g}. Pass 0 and 1, or make it content with channels={{{name!r}: 'content'}}."
+        f"{row} holds {value:g}. Pass 0 and 1 ({name} > 0 where any count is a yes), or make it content with "
+        f"channels={{{name!r}: 'content'}}."
     )
 
 

@@ -16,6 +16,8 @@ GRID = 2.0**24
 """Content lives on multiples of 1 / GRID, so that its sums are exact."""
 MARGIN = 1.0 + 1e-9
 """A bound on T may be wrong by rounding; with this margin pruning never changes a label."""
+SLACK = 1.0 - 1e-12
+"""Shares of tags are quotients of integers; one that equals the vigilance passes, however it was rounded."""
 SMALL_NORM = 1e-6
 REFRESH = 1024
 
@@ -61,7 +63,8 @@ class Rules(NamedTuple):
     tags_at: NDArray[Any]  # int64 (Kt + 1,)
     vigilance: NDArray[Any]  # float64 (K,)
     content_need: NDArray[Any]  # float64 (Kc,): smallest intersection that passes
-    tag_need: NDArray[Any]  # float64 (Kt, most tags + 1): the same, by the number of tags of the item
+    tag_need: NDArray[Any]  # float64 (Kt, most tags + 1): by the number of tags of the item, what its tags' counts need
+    # for each member
     choice: float  # alpha
     rate: float  # beta
     adaptive: bool
