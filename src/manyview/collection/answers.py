@@ -4,7 +4,8 @@ A line is written, and synced, before the catalogue commits what it says: whatev
 all that is needed to say the same again in a catalogue that was made anew: the entry of the history, the rows it
 changed, and the names and contents of the items, tags and clusters that these speak of. ``workflow.repair`` does so.
 
-A line is an ``entry`` of the history, or the ``sources`` that the items come from.
+A line is an ``entry`` of the history, or the ``sources`` that the items come from; ``done`` says that the entries
+before it were committed, and ``void`` that those after the one it names, right before it, never were.
 """
 
 from __future__ import annotations
@@ -57,20 +58,23 @@ class Answers:
         before = self._last(below=min(self._entries, default=None))
         lines = [sources_line(self._catalog.rows, before)] if self._has_sources else []
         lines += self._lines(self._entries, before)
-        self._length = self._size()
         if lines:
+            self._length = self._size()
             durable.append(self._path, _encode(lines))
 
     def end(self, committed: bool) -> None:
         """To be called after the commit, or when there was none: a line that says what did not happen is taken away."""
         if not committed and self._length is not None:
             durable.cut(self._path, self._length)
+        elif committed and self._length is not None and self._entries:
+            durable.jot(self._path, _encode([{"done": self._entries[-1], "last": self._last()}]))
         self._entries, self._has_sources, self._length, self._standing = [], False, None, None
 
     def catch_up(self) -> list[dict[str, Any]]:
         """Write down what the catalogue says and the file does not, all of it where there is no file yet.
 
-        What comes back is the other way round: the lines of the last transaction, where it was not committed.
+        What comes back is the other way round: lines of entries that had been committed, and are not in the catalogue.
+        Those of a transaction that the program died in before the commit are void.
         """
         last = self._last()
         found = _last_line(self._path)
@@ -84,9 +88,15 @@ class Answers:
         if said < last:
             durable.append(self._path, _encode(self._lines(self._after(said), said)))
             self.end(committed=True)
-        if said <= last or found.get("before") != last:
+        if said <= last:
             return []
-        return [line for line in read_lines(self._path) if line.get("before") == last and line["last"] > last]
+        lines = [line for line in _lines_of(self._path) if line["last"] > last]
+        done = max((int(line["done"]) for line in lines if "done" in line), default=last)
+        entries = [line for line in lines if "entry" in line]
+        if any(line["last"] > done for line in entries):
+            durable.append(self._path, _encode([{"void": done, "last": done}]))
+        known = [line for line in entries if line["last"] <= done]
+        return known if known and known[0]["before"] == last else []
 
     def _lines(self, entries: Iterable[int], before: int) -> list[dict[str, Any]]:
         lines = (entry_line(self._catalog.rows, number, before, self._members) for number in entries)
@@ -228,8 +238,20 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The lines of a file of answers; damaged ones are passed over."""
+    """What was said, in order, and where the items come from. Damaged lines are passed over."""
+    return [line for line in _lines_of(path) if "entry" in line or "sources" in line]
+
+
+def _lines_of(path: Path) -> list[dict[str, Any]]:
+    """All lines but those that are void."""
+    lines: list[dict[str, Any]] = []
     if not path.is_file():
-        return []
+        return lines
     with durable.store_errors(path, "read"), path.open("rb") as file:
-        return [line for line in map(_parsed, file) if line is not None]
+        for line in map(_parsed, file):
+            if line is not None and "void" in line:
+                while lines and "entry" in lines[-1] and int(lines[-1]["last"]) > int(line["void"]):
+                    lines.pop()
+            elif line is not None:
+                lines.append(line)
+    return lines

@@ -26,6 +26,7 @@ __all__ = [
     "append",
     "as_raw",
     "cut",
+    "jot",
     "make_folder",
     "make_private",
     "make_public",
@@ -147,6 +148,15 @@ def append(path: Path, content: bytes) -> None:
         except Exception:
             cut(path, length or 0)
             raise
+
+
+def jot(path: Path, content: bytes) -> None:
+    """Write behind what a file holds without waiting for the disk; it is fine where that fails."""
+    try:
+        with open(path, "ab", opener=private) as file:
+            file.write(content)
+    except OSError:
+        pass
 
 
 def cut(path: Path, length: int) -> None:

@@ -68,8 +68,8 @@ def restore(catalog: Catalog, lines: Iterable[Mapping[str, Any]]) -> Restored:
 def catch_up(catalog: Catalog) -> None:
     """Make a catalogue that was opened for writing, and the file of answers, say the same.
 
-    An answer that was written there when the program, or the machine, stopped before the commit is said again: nothing
-    that a person said is lost, even where a disk forgot what it had promised to keep.
+    Answers that were acknowledged and that the catalogue does not know are said again: an older one was put back, or a
+    disk forgot what it had promised to keep.
     """
     answers = Answers(catalog)
     if lines := answers.catch_up():

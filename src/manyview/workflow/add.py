@@ -96,9 +96,11 @@ def add_items(
     if not collection.is_writable:
         raise StoreError(f"{collection.path} is open for reading; adding needs Collection.open(path, write=True).")
     run = next((one for one in reversed(list(collection.runs)) if one.kind == "fit"), None)
+    sources, moved_from = choose_sources(collection, source, instead_of, options)
     if run is not None:
-        _check_views(collection, run)  # a refusal comes before anything is written
-    sources = choose_sources(collection, source, instead_of, options)
+        _check_views(collection, run)  # refusals come before anything is written
+    if moved_from is not None:
+        collection.whereabouts.replace_source(moved_from, sources[0].path, sources[0].root)
     if run is not None:
         standing = collection.living.standing(run.id)
         before = collection.living.start_update(standing.ids, standing.clusters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..collection.collection import Collection
@@ -18,25 +19,24 @@ __all__ = ["choose_sources", "known_source", "read_sources"]
 
 def choose_sources(
     collection: Collection, source: Any, instead_of: str | os.PathLike[str] | None, options: Mapping[str, Any]
-) -> list[Source]:
-    """What to read; a source that is at another place now is known there from here on."""
+) -> tuple[list[Source], str | None]:
+    """What to read, and the path at which a known one of them was before it moved. Nothing is written."""
     known = {entry["path"]: entry for entry in collection.items.sources()}
     if source is None:
         if options or instead_of is not None:
             raise ParameterError("options describe a source that is to be added; name it.")
-        return [known_source(entry) for entry in known.values()]
+        return [known_source(entry) for entry in known.values()], None
     described = Source.of(source, **options)
     if described.path in known:
         if instead_of is not None:
             raise ParameterError(f"{described.path} is a source of {collection.path} already; leave --instead-of out.")
-        return [described if options else known_source(known[described.path])]
+        return [described if options else known_source(known[described.path])], None
     old = _moved_from(collection, described, known, instead_of)
     if old is None:
-        return [described]
+        return [described], None
     root = described.root if known[old]["root"] in (old, os.path.dirname(old)) else known[old]["root"]
-    collection.whereabouts.replace_source(old, described.path, root)
-    known = {entry["path"]: entry for entry in collection.items.sources()}
-    return [described if options else known_source(known[described.path])]
+    before = described if options else known_source(known[old])
+    return [replace(before, path=described.path, root=root)], old
 
 
 def _moved_from(
