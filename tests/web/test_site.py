@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from manyview import Collection
 from manyview.cli.main import app
 from manyview.errors import ParameterError
 from manyview.web import app as app_module
@@ -15,7 +16,7 @@ from manyview.web import site as site_module
 from manyview.web import site_data
 from manyview.web.site import export_site
 
-from .made import OURS, N
+from .made import OURS, N, make_collection
 
 
 @pytest.fixture(autouse=True)
@@ -53,8 +54,6 @@ def test_files_say_what_the_routes_say(client, tmp_path):
         "clusters": "/api/clusters",
         "cluster-1": "/api/clusters/1",
         "runs": "/api/runs",
-        "problems": "/api/problems",
-        "methods": "/api/methods",
         "compare-1-2": "/api/compare?first=1&second=2",
         "map": "/api/map",
         "proposals": "/api/proposals",
@@ -104,6 +103,26 @@ def test_what_the_pages_compute_with_is_what_the_routes_compute_with(client, tmp
     assert read(folder, "compared") == [1, 2]
     shown = [client.get(f"/api/clusters/{one['id']}").json() for one in read(folder, "clusters")["clusters"]]
     assert read(folder, "exemplars") == [item for one in shown for item in one["profile"]["exemplars"]]
+
+
+def test_files_that_could_not_be_read_are_not_named(tmp_path):
+    path = make_collection(tmp_path / "made")
+    bad = tmp_path / "made" / "pictures" / "a private letter.png"
+    bad.write_bytes(b"\x89PNG\r\n\x1a\n and then nothing")
+    unknown = bad.with_name("diary of 1999.odd")
+    unknown.write_bytes(b"?")
+    with Collection.open(path, write=True) as collection:
+        collection.read(bad.parent)
+        item = collection.items.find(bad.name)  # it looks like a picture; only its decoding fails
+        collection.items.refuse(item.id, "unreadable", f"{bad.name} cannot be decoded.")
+        assert {bad.name, unknown.name} <= {problem.path for problem in collection.items.problems()}
+    export_site(path, tmp_path / "site")
+    for file in (tmp_path / "site").rglob("*"):
+        for name in (bad.stem, unknown.stem):
+            assert name not in str(file)
+            assert not file.is_file() or name.encode() not in file.read_bytes(), file
+    for slug in ("problems", "methods"):  # no page of a site asks for them
+        assert not (tmp_path / "site" / "data" / f"{slug}.js").exists()
 
 
 def test_every_proposal_and_text_is_there_by_cluster(seen, tmp_path, monkeypatch):

@@ -22,7 +22,7 @@ from .api.edits import history_page
 from .api.items import item_page, item_rows, tags_page
 from .api.map import map_page, map_points
 from .api.proposals import proposal_rows, proposals_page
-from .api.runs import compare_page, methods_page, problems_page, runs_page, state
+from .api.runs import compare_page, runs_page, state
 from .reasons import AllReasons
 
 __all__ = ["Progress", "site_answers"]
@@ -56,8 +56,6 @@ def _lists(index: Index) -> Answers:
     yield "proposals", proposals_page(index, limit=_FIRST_PROPOSALS)
     yield "runs", runs_page(index)
     yield "history", history_page(index, limit=_HISTORY)
-    yield "problems", problems_page(index)
-    yield "methods", methods_page(index)
     yield "map", map_page(index)
     yield "map-points", {"base64": base64.b64encode(map_points(index)).decode("ascii")}
     clusters = index.clusters(index.run())
