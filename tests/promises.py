@@ -29,6 +29,8 @@ class Part:
     record are figures, and shown as they are."""
     minutes: float = 1
     """About how long the counts of a release take on two cores."""
+    needs: tuple[str, ...] = ()
+    """Packages that only this part needs; it installs them."""
     pending: bool = False
     """The tests are being written."""
     is_open: str = ""
@@ -146,6 +148,16 @@ PARTS = (
         FUZZ,
         "mutated files",
         60,
+    ),
+    Part(
+        "parsers",
+        (9,),
+        "our own parsers under atheris, ten minutes each: no input breaks one",
+        ("end_to_end/test_parser_fuzz.py",),
+        {"MANYVIEW_ATHERIS_SECONDS": (3, 600)},
+        "inputs",
+        105,
+        needs=("atheris>=3.0",),
     ),
     Part(
         "bombs",
