@@ -133,7 +133,7 @@ PARTS = (
         "hostile-files",
         (8,),
         "files made to do harm: each bad one named with its reason, each good one taken, memory below 2 GiB",
-        ("ingest/test_hostile.py", "end_to_end/test_hostile.py"),
+        ("ingest/test_hostile.py::test_every_file_ends_where_it_should", "end_to_end/test_hostile.py"),
         unit="files",
     ),
     Part(
@@ -164,10 +164,11 @@ PARTS = (
         (10,),
         "small files that claim to be huge are refused, quickly and in little memory",
         (
-            "ingest/test_hostile.py",
+            "ingest/test_hostile.py::test_each_bomb_is_over_soon_and_takes_little",
             "ingest/test_ready.py::test_features_made_to_do_harm",
             "features/test_decode.py::TestBadFiles",
         ),
+        unit="bombs",
     ),
     Part(
         "names",
