@@ -107,7 +107,13 @@ PARTS = (
         "sidecars",
         (5,),
         "other programs' sidecars keep every byte that is not ours; a failed write stays pending; removals are written",
-        ("workflow/test_write_back.py", "writeback/test_editor.py::test_other_programs_documents_keep_every_byte"),
+        (
+            "workflow/test_write_back.py::test_a_hundred_sidecars_of_other_programs_survive",
+            "workflow/test_write_back.py::test_removal_writes_too_also_of_what_we_wrote",
+            "workflow/test_write_back.py::test_mode_is_kept_and_nothing_else_is_touched",
+            "workflow/test_write_back.py::TestRefusals",
+            "writeback/test_editor.py::test_other_programs_documents_keep_every_byte",
+        ),
         unit="sidecars",
     ),
     Part(
@@ -181,12 +187,19 @@ PARTS = (
             "web/test_names.py",
             "end_to_end/test_command_line.py::test_names_cannot_command_the_terminal",
         ),
+        unit="round trips of a name",
     ),
     Part(
         "trees",
         (12,),
         "links, loops, pipes, deep and wide folders, files that change while they are read: nothing outside is read",
-        ("ingest/test_folder.py",),
+        (
+            "ingest/test_folder.py::test_trees_of_every_kind",
+            "ingest/test_folder.py::test_what_may_not_be_read_is_named_and_what_was_known_below_is_not_gone",
+            "ingest/test_folder.py::test_a_file_that_vanishes_or_is_swapped_between_scan_and_read",
+            "ingest/test_folder.py::test_a_folder_that_is_not_there_takes_nothing_away",
+            "ingest/test_folder.py::test_reading_again_notices_what_is_new_changed_and_gone",
+        ),
     ),
     # --- numbers ---
     Part(

@@ -78,7 +78,8 @@ NAMES = [
 ]
 
 
-def test_forty_names_make_the_round_trip(root):
+def test_forty_names_make_the_round_trip(root, record_property):
+    record_property("count", len(NAMES))
     assert len(NAMES) == 40
     content = m.encoded("PNG")
     for name in NAMES:
