@@ -199,7 +199,11 @@ PARTS = (
             "ingest/test_folder.py::test_a_file_that_vanishes_or_is_swapped_between_scan_and_read",
             "ingest/test_folder.py::test_a_folder_that_is_not_there_takes_nothing_away",
             "ingest/test_folder.py::test_reading_again_notices_what_is_new_changed_and_gone",
+            "ingest/test_folder.py::test_a_folder_of_very_many_files",
         ),
+        {"MANYVIEW_WIDE_FOLDER": (3_000, 100_000)},
+        "files in one folder",
+        4,
     ),
     # --- numbers ---
     Part(
