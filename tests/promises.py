@@ -29,6 +29,8 @@ class Part:
     record are figures, and shown as they are."""
     minutes: float = 1
     """About how long the counts of a release take on two cores."""
+    needs: tuple[str, ...] = ()
+    """Packages that only this part needs; it installs them."""
     pending: bool = False
     """The tests are being written."""
     is_open: str = ""
@@ -105,7 +107,13 @@ PARTS = (
         "sidecars",
         (5,),
         "other programs' sidecars keep every byte that is not ours; a failed write stays pending; removals are written",
-        ("workflow/test_write_back.py", "writeback/test_editor.py::test_other_programs_documents_keep_every_byte"),
+        (
+            "workflow/test_write_back.py::test_a_hundred_sidecars_of_other_programs_survive",
+            "workflow/test_write_back.py::test_removal_writes_too_also_of_what_we_wrote",
+            "workflow/test_write_back.py::test_mode_is_kept_and_nothing_else_is_touched",
+            "workflow/test_write_back.py::TestRefusals",
+            "writeback/test_editor.py::test_other_programs_documents_keep_every_byte",
+        ),
         unit="sidecars",
     ),
     Part(
@@ -131,7 +139,7 @@ PARTS = (
         "hostile-files",
         (8,),
         "files made to do harm: each bad one named with its reason, each good one taken, memory below 2 GiB",
-        ("ingest/test_hostile.py", "end_to_end/test_hostile.py"),
+        ("ingest/test_hostile.py::test_every_file_ends_where_it_should", "end_to_end/test_hostile.py"),
         unit="files",
     ),
     Part(
@@ -148,14 +156,25 @@ PARTS = (
         60,
     ),
     Part(
+        "parsers",
+        (9,),
+        "our own parsers under atheris, ten minutes each: no input breaks one",
+        ("end_to_end/test_parser_fuzz.py",),
+        {"MANYVIEW_ATHERIS_SECONDS": (3, 600)},
+        "inputs",
+        105,
+        needs=("atheris>=3.0",),
+    ),
+    Part(
         "bombs",
         (10,),
         "small files that claim to be huge are refused, quickly and in little memory",
         (
-            "ingest/test_hostile.py",
+            "ingest/test_hostile.py::test_each_bomb_is_over_soon_and_takes_little",
             "ingest/test_ready.py::test_features_made_to_do_harm",
             "features/test_decode.py::TestBadFiles",
         ),
+        unit="bombs",
     ),
     Part(
         "names",
@@ -168,12 +187,23 @@ PARTS = (
             "web/test_names.py",
             "end_to_end/test_command_line.py::test_names_cannot_command_the_terminal",
         ),
+        unit="round trips of a name",
     ),
     Part(
         "trees",
         (12,),
         "links, loops, pipes, deep and wide folders, files that change while they are read: nothing outside is read",
-        ("ingest/test_folder.py",),
+        (
+            "ingest/test_folder.py::test_trees_of_every_kind",
+            "ingest/test_folder.py::test_what_may_not_be_read_is_named_and_what_was_known_below_is_not_gone",
+            "ingest/test_folder.py::test_a_file_that_vanishes_or_is_swapped_between_scan_and_read",
+            "ingest/test_folder.py::test_a_folder_that_is_not_there_takes_nothing_away",
+            "ingest/test_folder.py::test_reading_again_notices_what_is_new_changed_and_gone",
+            "ingest/test_folder.py::test_a_folder_of_very_many_files",
+        ),
+        {"MANYVIEW_WIDE_FOLDER": (3_000, 100_000)},
+        "files in one folder",
+        4,
     ),
     # --- numbers ---
     Part(

@@ -76,6 +76,10 @@ def run(part: Part, counts: str) -> dict[str, Any]:
     wanted = {name: os.environ.get(name, str(pair[counts == "full"])) for name, pair in part.counts.items()}
     nodes = [f"tests/{node}" for node in part.nodes]
     print(f"{part.name}: {' '.join(f'{name}={n}' for name, n in wanted.items())} {' '.join(nodes)}", flush=True)
+    if part.needs:
+        subprocess.run(
+            [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", *part.needs], check=True
+        )
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory(prefix="manyview-torture-") as folder:
         report = Path(folder) / "report.xml"

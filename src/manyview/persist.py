@@ -244,12 +244,11 @@ def _read_array(folder: Path, name: str) -> NDArray[Any]:
                 raise StoreError(
                     f"{path} promises {n_values} values of {dtype} but holds {held} bytes. Save the model again."
                 )
-            values = np.fromfile(file, dtype=dtype, count=n_values)
-    except (OSError, ValueError) as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(f"{path} cannot be read: {error}.") from error
-    return values.reshape(shape, order="F" if fortran else "C")
+            return np.fromfile(file, dtype=dtype, count=n_values).reshape(shape, order="F" if fortran else "C")
+    except StoreError:
+        raise
+    except Exception as error:  # NumPy's reader tokenizes the header as Python: it may raise anything
+        raise StoreError(f"{path} cannot be read: {str(error)[:200]}. Save the model again.") from error
 
 
 def _estimator_class(name: Any) -> type | None:

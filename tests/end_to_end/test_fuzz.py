@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
 
-from manyview import errors
+from manyview import RobustMultiviewKMeans, errors, load, save
 from manyview.features.decode import REASONS, BadFile, DecodePool
 from manyview.ingest.files import sniff
 from manyview.ingest.keywords import read_keywords
@@ -124,4 +124,25 @@ def test_mutated_tables_and_features_are_read_or_refused(tmp_path, record_proper
         except errors.ManyviewError as error:
             assert str(path) in str(error)
             n_refused += 1
+    assert COUNT / 20 < n_refused < COUNT
+
+
+def test_mutated_models_are_read_or_refused(tmp_path, record_property):
+    """The manifest and the arrays of a saved model."""
+    record_property("count", COUNT)
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(30, 3))
+    model = RobustMultiviewKMeans(n_clusters=2, n_init=1, random_state=0).fit([X, csr_matrix(np.abs(X).round())])
+    folder = save(model, tmp_path / "model")
+    wholes = sorted(((path, path.read_bytes()) for path in folder.iterdir()), key=lambda one: one[0].suffix)
+    n_refused = 0
+    for number in range(COUNT):
+        path, whole = wholes[0 if number % 2 else number // 2 % len(wholes)]  # the manifest every second time
+        path.write_bytes(mutated(rng, whole))
+        try:
+            load(folder)
+        except errors.StoreError as error:
+            assert str(folder) in str(error)
+            n_refused += 1
+        path.write_bytes(whole)
     assert COUNT / 20 < n_refused < COUNT

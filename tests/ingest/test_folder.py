@@ -78,7 +78,8 @@ NAMES = [
 ]
 
 
-def test_forty_names_make_the_round_trip(root):
+def test_forty_names_make_the_round_trip(root, record_property):
+    record_property("count", len(NAMES))
     assert len(NAMES) == 40
     content = m.encoded("PNG")
     for name in NAMES:
@@ -416,3 +417,18 @@ def test_what_was_said_of_a_file_stays_until_it_is_read_again(root):
         (root / "a.xmp").write_bytes(m.xmp("x"))
         collection.read(root)
         assert collection.items.problems() == []
+
+
+WIDE = int(os.environ.get("MANYVIEW_WIDE_FOLDER", "3000"))
+
+
+@pytest.mark.slow
+def test_a_folder_of_very_many_files(root, record_property):
+    content = m.encoded("PNG")
+    for number in range(WIDE):
+        (root / f"{number}.png").write_bytes(content)
+    (root / "bad.png").write_bytes(b"")
+    record_property("count", WIDE)
+    with create(root) as collection:
+        assert len(collection.items) == WIDE and problems(collection) == {"bad.png": "empty"}
+        assert collection.read(root).n_same == WIDE

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import json
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from manyview import Collection
 from manyview.collection import check
+from tests.programs import ROOT
 
 from .hostile import write_hostile_set
 
@@ -96,3 +98,16 @@ def test_a_table_may_name_every_file_of_the_set(hostile):
         assert len(collection.items) == len(made)  # each row has a tag, so it stays without its picture
         named = {Path(problem.path).name for problem in collection.items.problems()}
         assert {Path(entry.name).name for entry in made if entry.ingest in ("empty", "unknown format")} <= named
+
+
+@pytest.mark.slow
+def test_each_bomb_is_over_soon_and_takes_little(tmp_path, record_property):
+    command = [sys.executable, "-m", "tests.ingest.bombs", str(tmp_path)]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(shown.stdout)
+    record_property("count", len(found["seconds"]))
+    record_property("slowest s", max(found["seconds"].values()))
+    record_property("most MB beyond a small picture", max(found["extra"]))
+    assert len(found["seconds"]) >= 20 and max(found["seconds"].values()) <= 5, found["seconds"]
+    assert max(found["extra"]) <= 300

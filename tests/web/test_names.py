@@ -58,7 +58,8 @@ def named(tmp_path_factory):
     gallery.close()
 
 
-def test_every_name_comes_through(named):
+def test_every_name_comes_through(named, record_property):
+    record_property("count", len(NAMES))
     found = named.get("/api/items?sort=name").json()["items"]
     expected = {name.decode("utf-8", "replace") for name in NAMES}
     assert {one["key"] for one in found} == expected and len(found) == len(NAMES)

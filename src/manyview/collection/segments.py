@@ -357,8 +357,8 @@ class Segments:
                 array = np.load(path, allow_pickle=False)
             else:
                 array = np.lib.format.open_memmap(path, mode="r")
-        except (OSError, ValueError) as error:
-            raise StoreError(f"{path} cannot be read: {error}. {self._remedy(info)}") from error
+        except Exception as error:  # NumPy's reader tokenizes the header as Python: it may raise anything
+            raise StoreError(f"{path} cannot be read: {str(error)[:200]}. {self._remedy(info)}") from error
         dtype = {"": info.dtype, "data": info.dtype}.get(part)
         if array.shape != shape or (dtype is not None and array.dtype != dtype) or not array.flags.c_contiguous:
             raise StoreError(
