@@ -49,15 +49,7 @@ test-slow: $(VENV)/.dev
 	$(PYTEST) -q -m slow -n auto --dist loadfile
 
 torture: $(VENV)/.dev
-<<<<<<< HEAD
 	$(BIN)/python -m tests.torture --table docs/reliability.md $(PART) $(if $(CORPUS),$(if $(PART),,corpus) --corpus "$(CORPUS)")
-=======
-	MANYVIEW_KILLS=200 MANYVIEW_FAULTS=1 MANYVIEW_FUZZ=100000 MANYVIEW_EXAMPLES=500 MANYVIEW_WRITERS_SECONDS=60 \
-	    MANYVIEW_READS=10000 MANYVIEW_SLOW_CLIENTS=50 MANYVIEW_SCHEMA_EXAMPLES=60 \
-	    MANYVIEW_ORIGINALS=200 MANYVIEW_RANGES=1000 MANYVIEW_WATCH_SECONDS=10 MANYVIEW_ANSWERS=200 \
-	    MANYVIEW_GALLERY_SECONDS=3600 MANYVIEW_GALLERY_ITEMS=50000 \
-	    $(BIN)/python -m pytest -q -n auto --dist loadfile
->>>>>>> 2879a8d393924d2803ee4e5e3ab3a035da1f694c
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -50,7 +50,7 @@ def main() -> int:
     if given.list:
         for part in PARTS:
             numbers = ", ".join(map(str, part.promises))
-            print(f"{part.name:14} {numbers:>6}  {part.minutes:>3g} min  {part.what}{' (pending)' * part.pending}")
+            print(f"{part.name:14} {numbers:>6}  {part.minutes:>3g} min  {part.what}")
         return 0
     if given.only_table:
         write_table(given.table or PAGE)
@@ -60,7 +60,7 @@ def main() -> int:
         os.environ["MANYVIEW_CORPUS"] = str(given.corpus.absolute())
     broken = 0
     for part in PARTS:
-        if part.name in names and not (part.pending and not part.nodes):
+        if part.name in names:
             row = run(part, given.counts)
             broken += row["verdict"] != "held"
             if not given.no_keep:
@@ -156,7 +156,7 @@ def table() -> str:
         row = newest.get(part.name)
         still = f"; open: {part.is_open}" if part.is_open else ""
         if row is None:
-            lines.append(f"| {numbers} | {part.what}{still} | | {'open' if part.pending else 'not run yet'} | | |")
+            lines.append(f"| {numbers} | {part.what}{still} | | not run yet | | |")
             continue
         smaller = [
             f"{name.removeprefix('MANYVIEW_').lower().replace('_', ' ')} {n:,} of {part.counts[name][1]:,}"

@@ -99,7 +99,8 @@ def hands(new_page, served):
     return Hands(opened(new_page("#/review")))
 
 
-def test_a_reload_right_after(hands, served):
+def test_a_reload_right_after(hands, served, record_property):
+    record_property("count", N)
     page, before, entries, start = hands.page, answers(served), n_entries(served), to_go(hands.page)
     for n in range(N):
         hands.answer("yn"[n % 2])

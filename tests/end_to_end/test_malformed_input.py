@@ -20,6 +20,7 @@ def test_every_kind_comes():
 
 
 @pytest.mark.slow
-def test_malformed_matrices_at_every_door():
+def test_malformed_matrices_at_every_door(record_property):
+    record_property("count", COUNT)
     found = run_program("end_to_end.malformed_input", COUNT)
     assert found["matrices"] == COUNT and found["doors"] > 40

@@ -63,7 +63,8 @@ def disturb(rng, source):
 
 
 @pytest.mark.slow  # two commands for every move; MANYVIEW_MOVES
-def test_moves_lose_nothing(tmp_path):
+def test_moves_lose_nothing(tmp_path, record_property):
+    record_property("count", MOVES)
     source, c = tmp_path / "pictures", tmp_path / "c.manyview"
     for number in range(N):
         picture(source / "abc"[number % 3] / f"IMG_{number}.png", number, size=24)

@@ -119,7 +119,8 @@ def visit(visitor, seconds, at_least=0):
 
 
 @pytest.mark.slow
-def test_memory_and_descriptors_stay(tmp_path, seed):
+def test_memory_and_descriptors_stay(tmp_path, seed, record_property):
+    record_property("count", int(SECONDS))
     server = Server(make_collection(tmp_path / "large.manyview", N_ITEMS))
     try:
         visitor = Visitor(server, random.Random(seed))  # noqa: S311  not a secret

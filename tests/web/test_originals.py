@@ -186,7 +186,8 @@ def test_a_reader_that_stops_is_let_go(edges, monkeypatch):
 
 
 @pytest.mark.slow  # files of up to 50 MB; MANYVIEW_ORIGINALS and MANYVIEW_RANGES say how many
-def test_every_byte_arrives(tmp_path, seed):
+def test_every_byte_arrives(tmp_path, seed, record_property):
+    record_property("count", N_ORIGINALS + N_RANGES)
     draw = random.Random(seed)  # noqa: S311  not a secret
     drawn = [int(LARGEST * draw.random() ** 3) for _ in range(max(0, N_ORIGINALS - len(EDGES) - 1))]
     path, files = make_originals(tmp_path, [*EDGES, LARGEST, *drawn][: max(N_ORIGINALS, 8)])

@@ -114,7 +114,8 @@ def get(port, path, **headers):
 
 
 @pytest.mark.slow  # MANYVIEW_WATCH_SECONDS says how long they look
-def test_others_never_see_the_secret(template, tmp_path):
+def test_others_never_see_the_secret(template, tmp_path, record_property):
+    record_property("count", int(SECONDS))
     """The stand-in browser takes its time, so that the secret lies about as long as it ever does."""
     decoys = [os.urandom(16).hex() for _ in range(2)]
     private = tmp_path / "private"
