@@ -29,7 +29,8 @@ COMMANDS = (
 
 
 @pytest.mark.slow  # every command, twice
-def test_private_after_every_command(tmp_path, umask):  # noqa: F811
+def test_private_after_every_command(tmp_path, umask, record_property):  # noqa: F811
+    record_property("count", len(COMMANDS))
     out = tmp_path / "out"
     out.mkdir(mode=0o700)
     table = make_pictures(tmp_path / "shapes")
