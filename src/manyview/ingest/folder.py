@@ -162,7 +162,7 @@ def read_folder(collection: Collection, source_id: int, root: str, progress: Pro
                 elsewhere.append((before.id, facts))
         else:
             todo.append(path)
-    report.n_same = len(same)
+    report.n_same = sum(known[path].id not in moved for path in same)
     collection.whereabouts.put_facts(elsewhere)
     items.put_problems(source_id, found.problems, replace=True, except_for=same)  # those are not read again
     gone = [was.id for was in lost.values() if was.state != "gone" and was.id not in moved]

@@ -99,7 +99,7 @@ class ChangeReport:
         if self.n_before:
             old = self.n_before - self.n_gone
             share = self.n_kept / old if old else 1.0
-            said.append(f"{self.n_kept} of {old} items that were there before are where they were ({share:.1%})")
+            said.append(f"{self.n_kept} of {old} items that were there before are in the same cluster ({share:.1%})")
         told = [(self.n_new, "new"), (self.n_changed, "changed"), (self.n_gone, "gone")]
         if counted := ", ".join(f"{n} {word}" for n, word in told if n):
             said.append(counted)
