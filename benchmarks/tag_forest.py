@@ -94,9 +94,9 @@ def _prepared(views: list[np.ndarray], flat: bool) -> dict[str, Any]:
     from manyview import Views
     from manyview.blocks import workers
     from manyview.data.tags import TagTable
-    from manyview.methods._soft_tags import soft_layers
-    from manyview.methods._tag_forest_bins import Bins, feature_quota
-    from manyview.methods._tag_layers import induced_layers
+    from manyview.methods.forest._bins import Bins, feature_quota
+    from manyview.methods.forest._soft_tags import soft_layers
+    from manyview.methods.forest._tag_layers import induced_layers
 
     looks, tags = views
     table = TagTable.from_matrix(tags)
@@ -115,7 +115,7 @@ def _prepared(views: list[np.ndarray], flat: bool) -> dict[str, Any]:
 
 def _grow(ready: dict[str, Any], seeds: list[int], threads: int) -> Any:
     from manyview.blocks import workers
-    from manyview.methods._tag_forest_trees import grow_forest
+    from manyview.methods.forest._trees import grow_forest
 
     with workers(threads) as pool:
         return grow_forest(
@@ -148,7 +148,7 @@ def sklearn_tree(views: list[np.ndarray], threads: int, kind: str) -> Fit:
 
 def affinity(views: list[np.ndarray], threads: int, n_trees: int) -> Fit:
     from manyview.blocks import workers
-    from manyview.methods._tag_forest_trees import Mates
+    from manyview.methods.forest._trees import Mates
 
     forest, leaves, _ = _grow(_prepared(views, True), list(range(n_trees)), threads)
 
@@ -178,7 +178,7 @@ def scipy_product(views: list[np.ndarray], threads: int, n_trees: int) -> Fit:
 
 def _graph(views: list[np.ndarray], threads: int, n_trees: int) -> Any:
     from manyview.blocks import workers
-    from manyview.methods._tag_forest_trees import Mates
+    from manyview.methods.forest._trees import Mates
 
     forest, leaves, _ = _grow(_prepared(views, True), list(range(n_trees)), threads)
     with workers(threads) as pool:
@@ -186,7 +186,7 @@ def _graph(views: list[np.ndarray], threads: int, n_trees: int) -> Any:
 
 
 def spectral(views: list[np.ndarray], threads: int, n_trees: int) -> Fit:
-    from manyview.methods._tag_forest_clusters import spectral_clusters
+    from manyview.methods.forest._clusters import spectral_clusters
 
     nearest = _graph(views, threads, n_trees)
 

@@ -10,31 +10,32 @@ import pytest
 import manyview
 
 SOURCE = Path(manyview.__file__).parent
-GROUND = {"errors", "arrays", "blocks", "kernel", "persist", "_version"}
+GROUND = {"errors", "arrays", "blocks", "kernel", "persist", "types", "_version"}
 # What each room may import besides the ground and itself. `features` and `methods` do not know the disk.
 MAY_IMPORT = {
     **{name: set() for name in GROUND},
     "data": set(),
     "collection": {"data"},
     "ingest": {"data", "collection"},
-    "writeback": {"data", "collection", "ingest"},
     "datasets": {"data"},
-    "features": {"data"},
-    "methods": {"data", "features"},
+    "methods": {"data"},
+    "features": {"data", "methods"},
+    "writeback": {"data", "collection", "ingest", "features"},
     "metrics": {"data"},
     "completion": {"data", "methods"},
+    "describe": {"data", "methods", "completion"},
     "evaluation": {"data", "methods", "metrics", "completion"},
     "testing": {"data"},
     "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
-    | {"evaluation", "writeback"},
-    "report": {"data", "collection", "workflow"},
+    | {"describe", "evaluation", "writeback"},
+    "report": {"data", "collection", "describe", "workflow"},
     "cli": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets", "evaluation"}
-    | {"workflow", "report", "cli", "web"},
-    "web": {"data", "collection", "features", "workflow"},
+    | {"describe", "writeback", "workflow", "report", "cli", "web"},
+    "web": {"data", "collection", "features", "describe", "writeback", "workflow"},
     "__main__": {"cli"},
 }
 # What it may import besides, inside the call that needs it (or for type checkers only).
-INSIDE_CALLS = {"methods": {"completion"}, "collection": {"ingest", "workflow"}}
+INSIDE_CALLS = {"methods": {"completion", "features"}}
 HEAVY = ("sklearn", "scipy", "numba", "pandas", "PIL")
 
 
@@ -77,11 +78,27 @@ def test_rooms_import_only_what_lies_below(path):
         assert name in allowed | also, f"{here} imports {name} at line {line}"
 
 
-def test_features_serve_methods_through_one_door():
-    for path in (SOURCE / "methods").glob("*.py"):
+OUTSIDE = sorted(path for path in FILES if room(path) != "collection")
+
+
+def test_the_text_of_an_error_decides_nothing():
+    for path in FILES:
+        assert "in str(error)" not in path.read_text(encoding="utf-8") or path.name in ("_pdf_child.py", "testing.py")
+
+
+FLATS = sorted(path.name for path in (SOURCE / "methods").iterdir() if path.is_dir() and path.name[0] != "_")
+
+
+def test_flats_import_only_the_public_files_of_each_other():
+    for path in (SOURCE / "methods").rglob("*.py"):
+        here = path.relative_to(SOURCE / "methods").parts[0]
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("features"):
-                assert node.module == "features.keypoints", f"{path.name} imports {node.module}"
+            if not isinstance(node, ast.ImportFrom) or not node.module or not node.level:
+                continue
+            base = ("manyview", *path.relative_to(SOURCE).parent.parts)[: 3 + len(path.relative_to(SOURCE).parts)]
+            full = (*base[: len(base) - node.level + 1], *node.module.split("."))
+            if full[:2] == ("manyview", "methods") and len(full) > 3 and full[2] in FLATS and full[2] != here:
+                assert not full[3].startswith("_"), f"{path.relative_to(SOURCE)} imports {'.'.join(full)}"
 
 
 def loaded_after(code: str) -> set[str]:

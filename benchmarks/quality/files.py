@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from manyview import metrics
-from manyview.collection.collection import Collection
 from manyview.datasets import unpack_emoji
+from manyview.workflow.collection import Collection
 from manyview.workflow.fit import fit_collection
 
 from .pictures import picture_collection

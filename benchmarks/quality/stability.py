@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from manyview import metrics
-from manyview.collection.collection import Collection
 from manyview.data.tags import TagTable
 from manyview.workflow.add import add_items
+from manyview.workflow.collection import Collection
 from manyview.workflow.fit import fit_collection
 
 from .collections import load

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 from manyview import CrossModalClustering, TagForest, TagTable, metrics
 from manyview.evaluation import hide_tags
-from manyview.methods._tag_forest_clusters import spectral_clusters
+from manyview.methods.forest._clusters import spectral_clusters
 from manyview.methods.spectral import cluster_rows
 
 from .pictures import TOPIC_WORDS, PictureCollection, picture_collection

@@ -11,76 +11,77 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
+    from . import completion as completion
     from . import datasets as datasets
     from . import errors as errors
     from . import evaluation as evaluation
     from . import features as features
     from . import metrics as metrics
     from . import testing as testing
-    from .collection.collection import Collection as Collection
+    from .collection.store import Store as Store
     from .completion.completer import TagCompleter as TagCompleter
     from .data.hierarchy import TagHierarchy as TagHierarchy
     from .data.tags import TagTable as TagTable
     from .data.views import Views as Views
+    from .describe.names import name_clusters as name_clusters
+    from .describe.profiles import cluster_profiles as cluster_profiles
+    from .describe.reasons import explain_item as explain_item
     from .evaluation.experiment import hidden_tags_experiment as hidden_tags_experiment
-    from .methods.accelerated_kmeans import AcceleratedKMeans as AcceleratedKMeans
-    from .methods.annotations import annotation_matrix as annotation_matrix
-    from .methods.association_network import AssociationNetwork as AssociationNetwork
-    from .methods.baselines import ConcatenatedKMeans as ConcatenatedKMeans
-    from .methods.baselines import SingleViewKMeans as SingleViewKMeans
-    from .methods.canonical_fusion import CanonicalFusion as CanonicalFusion
-    from .methods.coding import BagOfWords as BagOfWords
-    from .methods.consensus import ConsensusClustering as ConsensusClustering
-    from .methods.cross_modal import CrossModalClustering as CrossModalClustering
-    from .methods.fusion_art import FusionART as FusionART
-    from .methods.hierarchical_kmeans import HierarchicalKMeans as HierarchicalKMeans
-    from .methods.locality_coding import LocalityCoding as LocalityCoding
+    from .features.coding import BagOfWords as BagOfWords
+    from .features.locality_coding import LocalityCoding as LocalityCoding
+    from .methods.canonical.association_network import AssociationNetwork as AssociationNetwork
+    from .methods.canonical.canonical_fusion import CanonicalFusion as CanonicalFusion
+    from .methods.canonical.cross_modal import CrossModalClustering as CrossModalClustering
+    from .methods.consensus.consensus import ConsensusClustering as ConsensusClustering
+    from .methods.forest.tag_forest import TagForest as TagForest
+    from .methods.fusion_art.fusion_art import FusionART as FusionART
+    from .methods.kmeans.accelerated_kmeans import AcceleratedKMeans as AcceleratedKMeans
+    from .methods.kmeans.baselines import ConcatenatedKMeans as ConcatenatedKMeans
+    from .methods.kmeans.baselines import SingleViewKMeans as SingleViewKMeans
+    from .methods.kmeans.hierarchical_kmeans import HierarchicalKMeans as HierarchicalKMeans
+    from .methods.kmeans.robust_kmeans import RobustMultiviewKMeans as RobustMultiviewKMeans
     from .methods.n_clusters import suggest_n_clusters as suggest_n_clusters
-    from .methods.plsa import PLSA as PLSA
-    from .methods.plsa import AnnotatedPLSA as AnnotatedPLSA
-    from .methods.robust_kmeans import RobustMultiviewKMeans as RobustMultiviewKMeans
-    from .methods.tag_forest import TagForest as TagForest
+    from .methods.topics.annotations import annotation_matrix as annotation_matrix
+    from .methods.topics.plsa import PLSA as PLSA
+    from .methods.topics.plsa import AnnotatedPLSA as AnnotatedPLSA
     from .persist import load as load
     from .persist import save as save
     from .report.page import ClusterReport as ClusterReport
     from .report.page import write_report as write_report
-    from .workflow.names import name_clusters as name_clusters
-    from .workflow.profiles import cluster_profiles as cluster_profiles
-    from .workflow.reasons import explain_item as explain_item
 
 _WHERE = {
     "Views": "data.views",
     "TagTable": "data.tags",
     "TagHierarchy": "data.hierarchy",
-    "Collection": "collection.collection",
-    "RobustMultiviewKMeans": "methods.robust_kmeans",
-    "FusionART": "methods.fusion_art",
-    "TagForest": "methods.tag_forest",
-    "AnnotatedPLSA": "methods.plsa",
-    "PLSA": "methods.plsa",
-    "AcceleratedKMeans": "methods.accelerated_kmeans",
-    "HierarchicalKMeans": "methods.hierarchical_kmeans",
+    "Collection": "workflow.collection",
+    "RobustMultiviewKMeans": "methods.kmeans.robust_kmeans",
+    "FusionART": "methods.fusion_art.fusion_art",
+    "TagForest": "methods.forest.tag_forest",
+    "AnnotatedPLSA": "methods.topics.plsa",
+    "PLSA": "methods.topics.plsa",
+    "AcceleratedKMeans": "methods.kmeans.accelerated_kmeans",
+    "HierarchicalKMeans": "methods.kmeans.hierarchical_kmeans",
     "suggest_n_clusters": "methods.n_clusters",
-    "BagOfWords": "methods.coding",
-    "LocalityCoding": "methods.locality_coding",
-    "AssociationNetwork": "methods.association_network",
-    "CanonicalFusion": "methods.canonical_fusion",
-    "CrossModalClustering": "methods.cross_modal",
-    "ConsensusClustering": "methods.consensus",
-    "annotation_matrix": "methods.annotations",
-    "ConcatenatedKMeans": "methods.baselines",
-    "SingleViewKMeans": "methods.baselines",
+    "BagOfWords": "features.coding",
+    "LocalityCoding": "features.locality_coding",
+    "AssociationNetwork": "methods.canonical.association_network",
+    "CanonicalFusion": "methods.canonical.canonical_fusion",
+    "CrossModalClustering": "methods.canonical.cross_modal",
+    "ConsensusClustering": "methods.consensus.consensus",
+    "annotation_matrix": "methods.topics.annotations",
+    "ConcatenatedKMeans": "methods.kmeans.baselines",
+    "SingleViewKMeans": "methods.kmeans.baselines",
     "TagCompleter": "completion.completer",
     "hidden_tags_experiment": "evaluation.experiment",
-    "name_clusters": "workflow.names",
-    "cluster_profiles": "workflow.profiles",
-    "explain_item": "workflow.reasons",
+    "name_clusters": "describe.names",
+    "cluster_profiles": "describe.profiles",
+    "explain_item": "describe.reasons",
     "ClusterReport": "report.page",
     "write_report": "report.page",
     "load": "persist",
     "save": "persist",
 }
-_MODULES = ("datasets", "errors", "features", "metrics", "testing")
+_MODULES = ("completion", "datasets", "errors", "evaluation", "features", "metrics", "testing")
 
 __all__ = ["__version__", *_WHERE, *_MODULES]
 

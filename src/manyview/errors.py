@@ -6,6 +6,10 @@
     ├── ParameterError  (ValueError)    a setting is out of range or of the wrong kind
     ├── ViewError       (ValueError)    a view has the wrong shape, values or name
     ├── StoreError      (OSError)       a file or folder is damaged, foreign or from a newer version
+    │   ├── Busy                        another process is writing the collection just now
+    │   ├── ReadOnly                    it was opened for reading, or may not be written here
+    │   ├── OldFormat                   it has to be opened for writing once, to be brought up to date
+    │   ├── Conflict                    an undo that something later stands in the way of
     │   └── Damaged                     a catalogue that `manyview doctor --repair` makes anew
     └── MissingExtra    (ImportError)   an optional part is not installed; names the command that installs it
 
@@ -16,7 +20,19 @@ Each message says what was expected, what came and what to do.
 
 from __future__ import annotations
 
-__all__ = ["Damaged", "ManyviewError", "MissingExtra", "ParameterError", "StoreError", "ViewError", "ViewWarning"]
+__all__ = [
+    "Busy",
+    "Conflict",
+    "Damaged",
+    "ManyviewError",
+    "MissingExtra",
+    "OldFormat",
+    "ParameterError",
+    "ReadOnly",
+    "StoreError",
+    "ViewError",
+    "ViewWarning",
+]
 
 
 class ManyviewError(Exception):
@@ -33,6 +49,22 @@ class ViewError(ManyviewError, ValueError):
 
 class StoreError(ManyviewError, OSError):
     """A file or folder is damaged, foreign or from a newer version."""
+
+
+class Busy(StoreError):
+    """Another process is writing the collection just now; the message says which."""
+
+
+class ReadOnly(StoreError):
+    """A collection was opened for reading, or may not be written here."""
+
+
+class OldFormat(StoreError):
+    """A collection of an older format, which has to be opened for writing once."""
+
+
+class Conflict(StoreError):
+    """Something later stands in the way of an undo; the message names it."""
 
 
 class Damaged(StoreError):

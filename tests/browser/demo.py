@@ -16,8 +16,8 @@ from pathlib import Path
 from unittest import mock
 
 from manyview.datasets import unpack_emoji
-from manyview.workflow import map_layout
 from manyview.workflow.fit import fit_collection
+from manyview.workflow.reading import map_layout
 from manyview.workflow.start import start_collection
 from manyview.workflow.suggest import suggest_tags
 

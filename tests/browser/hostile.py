@@ -14,8 +14,9 @@ from PIL import Image
 
 from manyview import Collection
 from manyview.collection.proposals import NewProposal
-from manyview.workflow import edits, map_layout
+from manyview.workflow import edits
 from manyview.workflow.living import current_clusters, refresh_profiles
+from manyview.workflow.reading import map_layout
 
 from ..ingest.makers import app, app1_xmp, app13, exif, iim, jpeg, xmp
 

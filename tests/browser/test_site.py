@@ -22,7 +22,7 @@ from manyview.web.api.items import facets, items_page, tags_page
 from manyview.web.api.map import map_page
 from manyview.web.api.proposals import proposals_page
 from manyview.web.api.runs import compare_page
-from manyview.workflow.index import Index
+from manyview.workflow.reading.index import Index
 
 from .conftest import Watch
 from .steps import comes_to, go, labels, rows

@@ -7,7 +7,7 @@ from scipy import sparse
 from manyview import PLSA, AnnotatedPLSA, Views, metrics
 from manyview.data.tags import TagTable
 from manyview.errors import ViewError
-from manyview.methods.annotations import annotation_matrix
+from manyview.methods.topics.annotations import annotation_matrix
 
 
 def csr(data=(1.0, 1.0, 1.0), indices=(0, 1, 2), indptr=(0, 1, 2, 3), shape=(3, 3)):

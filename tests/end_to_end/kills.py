@@ -28,7 +28,7 @@ from manyview.features.embedding import load_onnxruntime
 from manyview.ingest import folder as folder_reading
 from manyview.workflow import compute
 from manyview.workflow import fit as fit_workflow
-from manyview.workflow.inventory import take_inventory
+from manyview.workflow.reading.inventory import take_inventory
 from manyview.workflow.start import start_collection
 
 load_onnxruntime()  # before the forks, as all of the above

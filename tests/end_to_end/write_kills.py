@@ -18,7 +18,8 @@ from pathlib import Path
 
 from manyview import Collection
 from manyview.collection import check
-from manyview.workflow import file_batches, write_back
+from manyview.writeback import apply as write_back
+from manyview.writeback import file_batches
 from manyview.writeback.document import Refused
 from manyview.writeback.editor import read_words
 from tests.collection.samples import png

@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw
 from manyview import Collection
 from manyview.collection.layout import FORMAT
 from manyview.workflow.evaluate import evaluate
-from manyview.workflow.map_layout import make_map
+from manyview.workflow.reading.map_layout import make_map
 
 from ..collection.samples import sidecar
 

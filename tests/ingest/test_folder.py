@@ -306,7 +306,7 @@ def test_progress_is_told_and_the_name_is_journalled_before_the_file_is_opened(r
     monkeypatch.setattr(folder_reading, "open_regular", opened)
     with create(root, progress=lambda *words: told.append(words)):
         pass
-    assert told == [(n + 1, 5, f"{n}.png") for n in range(5)] and journalled == [True] * 5
+    assert told == [("reading", n + 1, 5) for n in range(5)] and journalled == [True] * 5
     assert journal.read_bytes() == b""
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 from manyview import RobustMultiviewKMeans
 from manyview.blocks import workers
-from manyview.methods._robust_rounds import run_rounds
-from manyview.methods._view_scaling import learn_scaling
+from manyview.methods.kmeans._robust_rounds import run_rounds
+from manyview.methods.kmeans.scaling import learn_scaling
 
 
 def literal_rounds(views, labels, n_clusters, gamma, rule, n_rounds, eps, learned=True):

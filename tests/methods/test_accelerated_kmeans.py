@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import AcceleratedKMeans, Views
 from manyview.blocks import workers
 from manyview.errors import ParameterError
-from manyview.methods import _accelerated_bounds as bounds
-from manyview.methods import _accelerated_kmeans_kernels as kernels
-from manyview.methods import _accelerated_rounds as rounds
-from manyview.methods._accelerated_tables import make_table
+from manyview.methods.kmeans import _accelerated_bounds as bounds
+from manyview.methods.kmeans import _accelerated_kmeans_kernels as kernels
+from manyview.methods.kmeans import _accelerated_rounds as rounds
+from manyview.methods.kmeans._accelerated_tables import make_table
 
 from .kmeans_reference import inertia, lloyd, problem
 

@@ -8,8 +8,8 @@ import manyview
 from manyview import AssociationNetwork
 from manyview.data.tags import TagTable
 from manyview.errors import ParameterError, ViewError
-from manyview.methods import association_network
-from manyview.methods.association_network import are_words, jaccard, smoother
+from manyview.methods.canonical import association_network
+from manyview.methods.canonical.association_network import are_words, jaccard, smoother
 
 
 def random_tags(seed, n_items=60, n_tags=12):

@@ -10,8 +10,8 @@ from sklearn.pipeline import make_pipeline
 import manyview
 from manyview import PLSA, BagOfWords
 from manyview.errors import MissingExtra, ParameterError, ViewError
+from manyview.features.coding import _nearest, _Sample
 from manyview.features.keypoints import dense_sift
-from manyview.methods.coding import _nearest, _Sample
 from manyview.metrics import class_entropy
 
 

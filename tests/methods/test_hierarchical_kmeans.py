@@ -7,8 +7,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from manyview import HierarchicalKMeans
 from manyview.errors import ParameterError
-from manyview.methods import hierarchical_kmeans
-from manyview.methods._accelerated_tree import cut_tree, merge_points, ward_tree
+from manyview.methods.kmeans import hierarchical_kmeans
+from manyview.methods.kmeans._accelerated_tree import cut_tree, merge_points, ward_tree
 
 
 def blobs(n_items, n_blobs, d, seed, outliers=0):

@@ -6,7 +6,7 @@ import pytest
 import manyview
 from manyview import LocalityCoding
 from manyview.errors import ParameterError, ViewError
-from manyview.methods.locality_coding import local_codes, pooled
+from manyview.features.locality_coding import local_codes, pooled
 
 from .test_coding import stripes
 

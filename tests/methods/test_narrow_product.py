@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from manyview.methods import _narrow_product_kernels as narrow
-from manyview.methods._scaled_views import DenseView
+from manyview.methods.kmeans import _narrow_product_kernels as narrow
+from manyview.methods.kmeans._scaled_views import DenseView
 
 DTYPES = [np.float32, np.float64]
 

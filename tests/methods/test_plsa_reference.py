@@ -6,9 +6,10 @@ from scipy.sparse import csr_matrix
 
 from manyview import blocks
 from manyview.blocks import Workers, workers
-from manyview.methods import _plsa_em, _plsa_kernels
-from manyview.methods._counts import suited
-from manyview.methods._plsa_em import Counts, dense_above, fold_in, random_start, run_em
+from manyview.methods.topics import _em as _plsa_em
+from manyview.methods.topics import _kernels as _plsa_kernels
+from manyview.methods.topics._counts import suited
+from manyview.methods.topics._em import Counts, dense_above, fold_in, random_start, run_em
 
 ALONE = Workers(1, None)
 

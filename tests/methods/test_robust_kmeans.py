@@ -13,8 +13,8 @@ from sklearn.preprocessing import FunctionTransformer
 from manyview import RobustMultiviewKMeans, Views
 from manyview.datasets import load_handwritten
 from manyview.errors import ViewError, ViewWarning
-from manyview.methods import _robust_assignment
-from manyview.methods._scaled_views import scaled_views
+from manyview.methods.kmeans import _robust_assignment
+from manyview.methods.kmeans._scaled_views import scaled_views
 from manyview.testing import separated_views
 
 from .rmkmc_reference import blobs, fit, start_from
@@ -305,7 +305,7 @@ def test_tells_of_its_progress(capsys):
 
 
 def test_seeds_are_sought_in_a_sample_of_a_large_collection(monkeypatch):
-    from manyview.methods import _seeding
+    from manyview.methods.kmeans import _seeding
 
     X, truth = separated_views(n_items=90)
     monkeypatch.setattr(_seeding, "_SAMPLE", 12)

@@ -6,10 +6,10 @@ from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 
 from manyview import RobustMultiviewKMeans
-from manyview.methods import _robust_kmeans_kernels as kernels
-from manyview.methods import _scaled_view_kernels as view_kernels
-from manyview.methods._robust_rounds import objective_and_weights
-from manyview.methods._scaled_views import DenseView
+from manyview.methods.kmeans import _robust_kmeans_kernels as kernels
+from manyview.methods.kmeans import _scaled_view_kernels as view_kernels
+from manyview.methods.kmeans._robust_rounds import objective_and_weights
+from manyview.methods.kmeans._scaled_views import DenseView
 
 from .rmkmc_reference import blobs, literal_rounds, start_from
 

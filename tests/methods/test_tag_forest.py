@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import TagForest, TagHierarchy, TagTable, Views, load, metrics, save
 from manyview.blocks import workers
 from manyview.errors import ParameterError, ViewError, ViewWarning
-from manyview.methods._tag_forest_trees import Mates
+from manyview.methods.forest._trees import Mates
 
 
 def tagged(n=90, seed=0, keep=0.6, d=12):
@@ -182,7 +182,7 @@ def test_the_number_of_clusters_is_found_where_none_is_given():
 
 
 def test_large_pure_nodes_are_halved_and_equal_items_cut_into_pieces(monkeypatch):
-    import manyview.methods._tag_forest_trees as trees
+    import manyview.methods.forest._trees as trees
 
     monkeypatch.setattr(trees, "MAX_LEAF", 20)
     rng = np.random.default_rng(0)

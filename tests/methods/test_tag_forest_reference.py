@@ -8,11 +8,11 @@ from sklearn.tree import DecisionTreeRegressor
 from manyview import TagForest, Views
 from manyview.blocks import workers
 from manyview.data.tags import TagTable
-from manyview.methods._soft_tags import correlations, soft_layers
-from manyview.methods._tag_forest_bins import Bins, cut_points, feature_quota
-from manyview.methods._tag_forest_scores import affinity_scores, cluster_scores, leaf_scores
-from manyview.methods._tag_forest_trees import Forest, Mates, Shares, grow_forest
-from manyview.methods._tag_layers import induced_layers
+from manyview.methods.forest._bins import Bins, cut_points, feature_quota
+from manyview.methods.forest._scores import affinity_scores, cluster_scores, leaf_scores
+from manyview.methods.forest._soft_tags import correlations, soft_layers
+from manyview.methods.forest._tag_layers import induced_layers
+from manyview.methods.forest._trees import Forest, Mates, Shares, grow_forest
 
 from . import tag_forest_reference as twin
 

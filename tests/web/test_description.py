@@ -15,7 +15,8 @@ from schemathesis import GenerationMode
 from manyview import Collection
 from manyview.web import jobs as jobs_module
 from manyview.web.app import build_app
-from manyview.workflow import edits, map_layout
+from manyview.workflow import edits
+from manyview.workflow.reading import map_layout
 
 from .conftest import _serve
 from .made import ORIGIN, OURS, N

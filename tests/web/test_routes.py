@@ -120,8 +120,8 @@ def test_one_item(seen):
 
 def test_neighbours_are_those_of_the_definition(seen):
     """The quick way, by lengths and one product, gives what comparing unit rows gives."""
-    from manyview.workflow.explain import profiles_of_run
-    from manyview.workflow.nearest_items import NearestItems
+    from manyview.describe.nearest_items import NearestItems
+    from manyview.workflow.reading.explain import profiles_of_run
 
     with Collection.open(seen.gallery.path) as collection:
         likeness = profiles_of_run(collection, collection.runs.get()).likeness
@@ -306,7 +306,7 @@ def test_exports(seen, client):
 def test_map(client):
     assert get(client, "/api/map")["state"] == "absent"
     assert client.get("/api/map/points").content == b"\0" * 4
-    from manyview.workflow.map_layout import make_map
+    from manyview.workflow.reading.map_layout import make_map
 
     with Collection.open(client.gallery.path, write=True) as collection:
         made = make_map(collection)

@@ -9,14 +9,14 @@ from PIL import Image
 
 from manyview import Collection
 from manyview.collection.check import digest, problems
+from manyview.describe.profiles import cluster_profiles
 from manyview.errors import ParameterError, StoreError
 from manyview.workflow import add as adding
 from manyview.workflow import edits
 from manyview.workflow.add import add_items
 from manyview.workflow.fit import fit_collection
-from manyview.workflow.index import Index
 from manyview.workflow.living import current_clusters
-from manyview.workflow.profiles import cluster_profiles
+from manyview.workflow.reading.index import Index
 
 from .living_samples import make, write
 

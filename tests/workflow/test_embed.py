@@ -170,7 +170,7 @@ def test_what_another_program_changed_since_is_not_undone(tmp_path, monkeypatch)
 
 @pytest.mark.slow
 def test_a_stop_at_any_step_leaves_the_original_or_the_whole_new_file(tmp_path, monkeypatch):
-    from manyview.workflow import embed
+    from manyview.writeback import embed
 
     put_fake(tmp_path, monkeypatch)
     source = pictures(tmp_path / "pictures", "a.jpg")

@@ -5,8 +5,8 @@ import pytest
 
 from manyview import Collection, errors
 from manyview.report.run import report_of_run
-from manyview.workflow.classes import read_classes
 from manyview.workflow.evaluate import evaluate
+from manyview.workflow.reading.classes import read_classes
 
 from .tagged import make_collection
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from manyview import Collection
+from manyview.describe.profiles import cluster_profiles
 from manyview.errors import ParameterError
-from manyview.workflow import map_layout
-from manyview.workflow.index import Index
-from manyview.workflow.map_layout import lay_out, make_map, read_map
-from manyview.workflow.profiles import cluster_profiles
+from manyview.workflow.reading import map_layout
+from manyview.workflow.reading.index import Index
+from manyview.workflow.reading.map_layout import lay_out, make_map, read_map
 
 
 def groups(n, seed=0):

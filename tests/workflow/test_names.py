@@ -8,9 +8,9 @@ from sklearn.metrics import mutual_info_score
 
 from manyview import name_clusters
 from manyview.data.tags import TagTable
+from manyview.describe._grouping import check_grouping
+from manyview.describe.tag_shares import count_tags, surprise
 from manyview.errors import ParameterError, ViewError
-from manyview.workflow._grouping import check_grouping
-from manyview.workflow.tag_shares import count_tags, surprise
 
 
 def named(labels, tags=None, **options):

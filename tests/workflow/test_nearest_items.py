@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from manyview import Views
-from manyview.workflow._grouping import check_grouping
-from manyview.workflow.likeness import measure_likeness
-from manyview.workflow.nearest_items import NearestItems, nearest_of_all
+from manyview.describe._grouping import check_grouping
+from manyview.describe.likeness import measure_likeness
+from manyview.describe.nearest_items import NearestItems, nearest_of_all
 
 
 @pytest.fixture

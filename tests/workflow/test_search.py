@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from manyview import Collection
 from manyview.errors import ParameterError
-from manyview.workflow.index import Index, Parts
-from manyview.workflow.search import Query, Term, find_rows, matching, parse_query
+from manyview.workflow.reading.index import Index, Parts
+from manyview.workflow.reading.search import Query, Term, find_rows, matching, parse_query
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from manyview import Collection
 from manyview.collection import check, durable
 from manyview.errors import ParameterError, StoreError
-from manyview.workflow import file_batches
+from manyview.writeback import file_batches
 from tests.collection.samples import picture_folder, sidecar
 from tests.collection.test_faults import Crash, FailingDisk
 
@@ -196,7 +196,7 @@ def state_of(folder):
 def test_the_nth_step_fails_for_every_n(ready, monkeypatch, action, fault):
     monkeypatch.setattr(file_batches, "GROUP", 2)
     monkeypatch.setattr(file_batches, "WRITERS", 1)  # steps in the same order each time
-    monkeypatch.setattr("manyview.workflow.write_back.GROUP", 2)
+    monkeypatch.setattr("manyview.writeback.apply.GROUP", 2)
     work = ready.parent / f"{ready.name}-work"
     spare = ready.parent / f"{ready.name}-spare"
     try:
@@ -259,7 +259,7 @@ def test_the_nth_step_fails_for_every_n(ready, monkeypatch, action, fault):
 def test_a_batch_that_was_stopped_can_be_undone(tmp_path, monkeypatch):
     source = picture_folder(tmp_path / "pictures", 4)
     before = snapshot(source)
-    monkeypatch.setattr("manyview.workflow.write_back.GROUP", 1)
+    monkeypatch.setattr("manyview.writeback.apply.GROUP", 1)
     monkeypatch.setattr(file_batches, "WRITERS", 1)
     collection = Collection.create(tmp_path / "c.manyview", source)
     collection.decide([(n, "dog") for n in (1, 2, 3, 4)], True)

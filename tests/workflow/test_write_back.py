@@ -264,7 +264,7 @@ class TestRefusals:
             assert done.entry is None and collection.history.last().kind == "decide"
 
     def test_another_program_is_quicker(self, four, monkeypatch):
-        from manyview.workflow import file_batches
+        from manyview.writeback import file_batches
 
         four.decide([(1, "dog")], True)
         real = file_batches._keep

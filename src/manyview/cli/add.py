@@ -34,8 +34,8 @@ def add(
     Files that moved, changed or are gone are noticed too: a file with the same bytes at another place is the same
     item, with all that was said of it. Stopped at any moment, the same command finishes it.
     """
-    from ..collection.collection import Collection
     from ..workflow.add import add_items
+    from ..workflow.collection import Collection
 
     options = _given({"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root})
     with progress() as bar, Collection.open(collection, write=True) as found:

@@ -28,8 +28,8 @@ def apply(
 
     Sidecars are merged, never replaced; `manyview undo` takes it back.
     """
-    from ..collection.collection import Collection
-    from ..workflow.write_back import apply_tags
+    from ..workflow.collection import Collection
+    from ..writeback.apply import apply_tags
 
     reads_only = dry_run or to in ("csv", "json")
     with progress() as bar, Collection.open(collection, write=not reads_only) as found:

@@ -21,9 +21,9 @@ def bench(
     import time
 
     from .. import datasets, metrics
-    from ..methods.baselines import ConcatenatedKMeans
-    from ..methods.consensus import ConsensusClustering
-    from ..methods.robust_kmeans import RobustMultiviewKMeans
+    from ..methods.consensus.consensus import ConsensusClustering
+    from ..methods.kmeans.baselines import ConcatenatedKMeans
+    from ..methods.kmeans.robust_kmeans import RobustMultiviewKMeans
 
     data = datasets.load_handwritten()
     methods: dict[str, Any] = {

@@ -75,10 +75,10 @@ def _decide(
     why: str | None,
     as_json: bool,
 ) -> None:
-    from ..collection.collection import Collection
     from ..errors import ParameterError
+    from ..workflow.collection import Collection
     from ..workflow.decide import accept, choose, reject
-    from ..workflow.proposal_files import item_number, read_pairs
+    from ..writeback.proposal_files import item_number, read_pairs
 
     if everything and min_score is not None:
         raise ParameterError("--all and --min-score are two lines; give one of them.")

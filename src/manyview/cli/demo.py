@@ -30,9 +30,9 @@ def demo(
     from ..workflow.evaluate import evaluate
     from ..workflow.fit import fit_collection
     from ..workflow.living import current_clusters
-    from ..workflow.proposal_files import shown
     from ..workflow.start import start_collection
     from ..workflow.suggest import line, open_proposals, suggest_tags
+    from ..writeback.proposal_files import shown
 
     table = folder / "emoji" / "items.csv"
     path, page = folder / "emoji.manyview", folder / "emoji.html"

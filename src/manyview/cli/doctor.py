@@ -117,8 +117,8 @@ def doctor(
     bad: list[Any] = []
     if collection is not None:
         from ..collection.check import problems
-        from ..collection.collection import Collection
         from ..collection.unfinished import unfinished
+        from ..workflow.collection import Collection
 
         found["problems"] = problems(collection)
         found["unfinished"] = []

@@ -40,8 +40,8 @@ def edit(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Rename, merge, split, pin clusters; move and link items. Kept across refits; `undo` takes it back."""
-    from ..collection.collection import Collection
     from ..errors import ParameterError
+    from ..workflow.collection import Collection
     from ..workflow.living import current_clusters
 
     if action not in _HOW:
@@ -115,7 +115,7 @@ def history(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List what was done, by whom and when; `undo` takes an entry back by its number."""
-    from ..collection.collection import Collection
+    from ..workflow.collection import Collection
 
     with Collection.open(collection) as found:
         entries = list(found.history)

@@ -36,7 +36,7 @@ def evaluate(
 
     The figures are kept, and the next report shows them.
     """
-    from ..collection.collection import Collection
+    from ..workflow.collection import Collection
     from ..workflow.evaluate import evaluate as judge
 
     with progress() as bar, Collection.open(collection, write=True) as found:

@@ -26,8 +26,8 @@ def features(
 
     What is there already is kept; a view that was stopped goes on.
     """
-    from ..collection.collection import Collection
     from ..features.base import extractor_names
+    from ..workflow.collection import Collection
     from ..workflow.compute import compute_views, default_views
 
     if list_all:
@@ -54,7 +54,7 @@ def features(
                 "views": {name: {"version": info.version, "columns": info.n_columns} for name, info in views},
                 "new_rows": done.rows,
                 "duplicates": done.n_duplicates,
-                "notes": done.notes,
+                "notes": [note.sentence for note in done.notes],
                 "seconds": round(done.seconds, 1),
                 "bad": [problem._asdict() for problem in done.bad],
             }

@@ -37,7 +37,7 @@ def fit(
 
     Views that are computed by default and missing are computed first.
     """
-    from ..collection.collection import Collection
+    from ..workflow.collection import Collection
     from ..workflow.fit import fit_collection
     from ..workflow.living import current_clusters
 

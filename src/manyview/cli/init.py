@@ -29,14 +29,13 @@ def init(
     Nothing in the source is changed, and nothing is computed yet. Done again with the same source, it notices what is
     new, changed or gone.
     """
-    from ..workflow.inventory import take_inventory
+    from ..workflow.reading.inventory import take_inventory
     from ..workflow.start import start_collection
 
     path = output or _beside(source.resolve())
     options = {"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root}
     with progress() as bar:
-        told = None if bar is None else lambda done, total, name: bar("reading", done, total)
-        with start_collection(path, source, progress=told, **_given(options)) as collection:
+        with start_collection(path, source, progress=bar, **_given(options)) as collection:
             report = collection.last_report
             found = take_inventory(collection)
     bad = [] if report is None else report.bad

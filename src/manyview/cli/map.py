@@ -19,8 +19,8 @@ def map(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make the map that the gallery shows: what is alike lies together."""
-    from ..collection.collection import Collection
-    from ..workflow.map_layout import make_map
+    from ..workflow.collection import Collection
+    from ..workflow.reading.map_layout import make_map
 
     with progress() as bar, Collection.open(collection, write=True) as found:
         made = make_map(found, run, seed=seed, progress=bar)

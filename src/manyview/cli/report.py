@@ -19,8 +19,8 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write a run as one HTML file that needs no server and no network."""
-    from ..collection.collection import Collection
     from ..report.run import publish_run
+    from ..workflow.collection import Collection
 
     path = output or collection.with_suffix(".html")
     with Collection.open(collection) as found:

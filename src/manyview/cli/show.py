@@ -24,7 +24,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""
-    from ..collection.collection import Collection
+    from ..workflow.collection import Collection
     from ..workflow.living import current_clusters
 
     with Collection.open(collection) as found:
@@ -69,8 +69,8 @@ def show(
 
 def _found(collection: Any, run: Any, search: str) -> set[int]:
     """The numbers of the items that a search finds."""
-    from ..workflow.index import Index
-    from ..workflow.search import matching, parse_query
+    from ..workflow.reading.index import Index
+    from ..workflow.reading.search import matching, parse_query
 
     index = Index(collection)
     return set(index.ids[matching(index, parse_query(search), run)].tolist())
@@ -165,7 +165,7 @@ def find_item(collection: Any, name: str) -> Any:
 
 
 def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
-    from ..workflow.explain import explain_in_run
+    from ..workflow.reading.explain import explain_in_run
 
     item = find_item(collection, name)
     reason = explain_in_run(collection, run, item.id)

@@ -38,10 +38,10 @@ def suggest(
 
     A score is the probability that the tag is right. Nothing is changed until you accept.
     """
-    from ..collection.collection import Collection
     from ..errors import ParameterError
-    from ..workflow.proposal_files import item_number, shown, write_proposals
+    from ..workflow.collection import Collection
     from ..workflow.suggest import line, open_proposals, suggest_tags
+    from ..writeback.proposal_files import item_number, shown, write_proposals
 
     orders = ("score", "item", "tag", "informative")
     if by not in orders:

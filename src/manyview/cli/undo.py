@@ -20,7 +20,7 @@ def undo(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Take back the last, or the named, entry of the history: decisions, edits of clusters, tags written to files."""
-    from ..collection.collection import Collection
+    from ..workflow.collection import Collection
     from ..workflow.undo import undo as take_back
 
     with Collection.open(collection, write=True) as found:

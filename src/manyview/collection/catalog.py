@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from ..errors import Damaged, StoreError
+from ..errors import Busy, Damaged, OldFormat, ReadOnly, StoreError
 from . import layout
 from .durable import PRIVATE_FILE, store_errors
 
@@ -134,7 +134,7 @@ class Catalog:
             raise StoreError(f"{self.path} is not the catalogue of a manyview collection. Nothing was changed.")
         _check_version(self.root, application, version)
         if version < layout.FORMAT and not self.write:
-            raise StoreError(
+            raise OldFormat(
                 f"{self.root} is of format {version} and has to become {layout.FORMAT} first. Open it once for "
                 "writing: Collection.open(path, write=True)."
             )
@@ -172,7 +172,7 @@ class Catalog:
     def transaction(self) -> Iterator[None]:
         """Everything inside happens, or nothing. Inside another transaction it is part of that one."""
         if not self.write:
-            raise StoreError(
+            raise ReadOnly(
                 f"{self.root} was opened for reading. Open it with Collection.open(path, write=True) to change it."
             )
         if self._depth:
@@ -266,7 +266,7 @@ class Catalog:
                 raise damaged(self.root, str(error)) from error
             if isinstance(error, sqlite3.OperationalError) and not any(part in words for part in _FULL):
                 if "locked" in words or "busy" in words:
-                    raise StoreError(f"{self.path} was busy for a minute. Run the same command again.") from error
+                    raise Busy(f"{self.path} was busy for a minute. Run the same command again.") from error
                 raise
             raise StoreError(
                 f"cannot use {self.path}: {error}. Check the free space and the permissions there and run the same "

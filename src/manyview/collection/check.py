@@ -15,8 +15,8 @@ from ..blocks import row_blocks
 from ..errors import ManyviewError
 from . import layout
 from .catalog import Catalog, as_json, damaged
-from .collection import Collection
 from .heal import damaged_packs
+from .store import Store
 from .sweep import present_files, registered_files, retired_files
 from .unfinished import planned_files
 
@@ -30,7 +30,7 @@ def problems(path: str | os.PathLike[str]) -> list[str]:
     file is, and that everything refers to something. Reads every file once; changes nothing.
     """
     try:
-        with Collection.open(path) as collection:
+        with Store.open(path) as collection:
             return _problems(collection)
     except ManyviewError as error:
         return [str(error)]
@@ -38,7 +38,7 @@ def problems(path: str | os.PathLike[str]) -> list[str]:
         return [str(damaged(Path(path), f"{type(error).__name__}: {error}"))]  # bytes that are not what we wrote
 
 
-def _problems(collection: Collection) -> list[str]:
+def _problems(collection: Store) -> list[str]:
     catalog = collection._catalog
     found = [f"{catalog.path}: {row[0]}." for row in catalog.rows("PRAGMA integrity_check") if row[0] != "ok"]
     found += [
@@ -83,7 +83,7 @@ def _open_to_others(root: Path) -> list[str]:
     return [f"{root} can be read by other users of this machine; it is closed at the next opening for writing."]
 
 
-def _view_problems(collection: Collection, name: str, known: set[int]) -> list[str]:
+def _view_problems(collection: Store, name: str, known: set[int]) -> list[str]:
     segments = collection.segments
     found: list[str] = []
     try:
@@ -154,7 +154,7 @@ def digest(path: str | os.PathLike[str]) -> dict[str, str]:
     When things happened, how rows are cut into segments and what the files are called is left out: a run that was
     interrupted and finished later gives the same as one that was not.
     """
-    with Collection.open(path) as collection:
+    with Store.open(path) as collection:
         catalog = collection._catalog
         found = {name: _hash_rows(catalog.rows(sql)) for name, sql in _CONTENT.items()}
         for name in collection.view_names:
@@ -176,7 +176,7 @@ def _hash_rows(rows: list[Any]) -> str:
     return total.hexdigest()
 
 
-def _hash_view(collection: Collection, name: str) -> str:
+def _hash_view(collection: Store, name: str) -> str:
     matrix, held = collection.segments.matrix(name)
     total = hashlib.sha256(held.tobytes())
     if is_sparse(matrix):

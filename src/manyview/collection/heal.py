@@ -10,18 +10,18 @@ from collections.abc import Iterable
 
 from ..errors import StoreError
 from . import layout
-from .collection import Collection
 from .segments import ViewInfo, _Segment
+from .store import Store
 
 __all__ = ["damaged_packs", "damaged_views", "set_aside_packs", "set_aside_rows"]
 
 
-def damaged_views(collection: Collection) -> list[str]:
+def damaged_views(collection: Store) -> list[str]:
     """Views of which some rows cannot be read."""
     return [name for name in collection.view_names if _damaged(collection, collection.segments.info(name))]
 
 
-def set_aside_rows(collection: Collection, names: Iterable[str]) -> dict[str, int]:
+def set_aside_rows(collection: Store, names: Iterable[str]) -> dict[str, int]:
     """Forget the rows of these views that cannot be read; view -> how many, where there were any."""
     found: dict[str, int] = {}
     for name in names:
@@ -34,7 +34,7 @@ def set_aside_rows(collection: Collection, names: Iterable[str]) -> dict[str, in
     return found
 
 
-def _damaged(collection: Collection, info: ViewInfo) -> list[_Segment]:
+def _damaged(collection: Store, info: ViewInfo) -> list[_Segment]:
     segments = collection.segments
     found = []
     for segment in segments._segments(info):
@@ -45,7 +45,7 @@ def _damaged(collection: Collection, info: ViewInfo) -> list[_Segment]:
     return found
 
 
-def damaged_packs(collection: Collection) -> list[tuple[int, str]]:
+def damaged_packs(collection: Store) -> list[tuple[int, str]]:
     """Packs of thumbnails that are gone, or not as long as they were: number and name."""
     found = []
     rows = collection._catalog.rows(
@@ -59,7 +59,7 @@ def damaged_packs(collection: Collection) -> list[tuple[int, str]]:
     return found
 
 
-def set_aside_packs(collection: Collection) -> int:
+def set_aside_packs(collection: Store) -> int:
     """Forget thumbnails whose pack is damaged; how many."""
     catalog, n = collection._catalog, 0
     for number, name in damaged_packs(collection):

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from ..errors import ParameterError, StoreError
+from ..errors import Conflict, ParameterError
 from .catalog import Catalog, as_json
 
 __all__ = ["Change", "Entry", "History", "now"]
@@ -195,7 +195,7 @@ class History:
         entry = self.get(entry_id)
         self._refuse_undone(entry)
         if entry.kind == "apply":
-            raise StoreError(f"entry {entry_id} ({entry.summary}) wrote files; take it back with Collection.undo.")
+            raise Conflict(f"entry {entry_id} ({entry.summary}) wrote files; take it back with Collection.undo.")
         rows = self._catalog.rows(
             "SELECT of_table, row_key, before, after FROM changes WHERE history_id = ? ORDER BY position DESC",
             (entry.id,),
@@ -220,7 +220,7 @@ class History:
                 else:
                     is_same = _is_as_left(current, after)
                 if not is_same:
-                    raise StoreError(self._refusal(entry, table, text))
+                    raise Conflict(self._refusal(entry, table, text))
                 back[table, key] = was
             change.restore((table, key, now_there[table].get(key), row) for (table, key), row in back.items())
             self._catalog.run("UPDATE history SET undone_by = ? WHERE id = ?", (new, entry.id))
@@ -239,7 +239,7 @@ class History:
     @staticmethod
     def _refuse_undone(entry: Entry) -> None:
         if entry.undone_by is not None:
-            raise StoreError(f"entry {entry.id} ({entry.summary}) was undone already, by entry {entry.undone_by}.")
+            raise Conflict(f"entry {entry.id} ({entry.summary}) was undone already, by entry {entry.undone_by}.")
 
     def _refusal(self, entry: Entry, table: str, key: str) -> str:
         later = self._catalog.row(

@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Ids
 from .catalog import Catalog, as_json
 from .sorted_numbers import among, distinct, read_numbers
 
 __all__ = ["KeptProfile", "Links", "Living", "Standing"]
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from ..errors import StoreError
+from ..errors import Busy
 from .durable import PRIVATE_FILE, store_errors
 
 __all__ = ["ReaderLock", "WriterLock", "no_readers"]
@@ -38,7 +38,7 @@ class WriterLock:
         deadline = time.monotonic() + wait
         while not self._try():
             if time.monotonic() >= deadline:
-                raise StoreError(
+                raise Busy(
                     f"{self.path.parent} is being written by {_holder(self.path)}. Wait until that has ended, or stop "
                     "it; nothing was changed."
                 )

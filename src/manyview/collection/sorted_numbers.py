@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Ints
 from .catalog import Catalog
 
 __all__ = ["among", "distinct", "joined", "read_numbers", "without"]
-
-Ints = NDArray[np.int64]
 
 
 def read_numbers(catalog: Catalog, sql: str, values: Iterable[Any] = ()) -> Ints:

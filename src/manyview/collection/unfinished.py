@@ -6,18 +6,18 @@ import os
 
 from . import layout
 from .catalog import Catalog
-from .collection import Collection
+from .store import Store
 
 __all__ = ["planned_files", "unfinished"]
 
 
 def unfinished(path: str | os.PathLike[str]) -> list[str]:
     """What was stopped and is not finished yet, each in a sentence that says which command finishes it."""
-    with Collection.open(path) as collection:
+    with Store.open(path) as collection:
         return _writing(collection) + _taking_back(collection)
 
 
-def _writing(collection: Collection) -> list[str]:
+def _writing(collection: Store) -> list[str]:
     found = []
     for number, target in collection._catalog.rows("SELECT id, target FROM batches WHERE history_id IS NULL"):
         states = _states(collection._catalog, number)
@@ -29,7 +29,7 @@ def _writing(collection: Collection) -> list[str]:
     return found
 
 
-def _taking_back(collection: Collection) -> list[str]:
+def _taking_back(collection: Store) -> list[str]:
     rows = collection._catalog.rows(
         "SELECT batches.id, history_id FROM batches JOIN history ON history.id = history_id WHERE undone_by IS NULL"
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers, row_blocks
+from ..types import Ints, Singles
 from .batch import Batch
 from .evidence import Evidence, main_evidence, sentence
 from .items import Items
@@ -19,9 +20,6 @@ from .reasons import explain_pairs
 from .recipe import Recipe
 
 __all__ = ["Asked"]
-
-Ints = NDArray[np.int64]
-Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True)

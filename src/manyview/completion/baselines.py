@@ -17,12 +17,12 @@ from ..data.checks import as_generator
 from ..data.tags import as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
+from ..types import Singles
 from .items import Items, fit_items
 from .nearest import Nearest
 
 __all__ = ["MatrixRecovery", "MultiOutputForest", "PlainNeighbours", "SparseReconstruction"]
 
-Singles = NDArray[np.float32]
 
 _UNKNOWN_WEIGHT = 0.1
 

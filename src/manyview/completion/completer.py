@@ -16,6 +16,7 @@ from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
 from ..methods.base import MultiviewEstimator, say
+from ..types import Ints, Singles
 from .asked import Asked
 from .batch import Batch
 from .evidence import Evidence
@@ -44,8 +45,6 @@ from .vocabulary import tags_in_vocabulary
 
 __all__ = ["TagCompleter"]
 
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 _ALONE = ("joint", "view_ridge", "neighbours", "naive_bayes", "cooccurrence", "frequency")
 _METHODS = ("combined", *_ALONE, "cluster", *OF_FOREST)

@@ -8,18 +8,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
+from ..types import Ints, Singles
 from .batch import Batch
 from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make_lists, weights_of
 from .view_space import ViewSpace, fit_view_space
 
 __all__ = ["Items", "fit_items"]
-
-Ints = NDArray[np.int64]
-Singles = NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator
+from ..types import Ints, Singles
 from .batch import Batch
 from .nearest import Nearest
 
@@ -26,8 +26,6 @@ __all__ = [
     "source_of_model",
 ]
 
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 OF_FOREST = ("neighbourhood", "affinity", "leaf_frequency")
 _REHEARSAL_TREES = 100

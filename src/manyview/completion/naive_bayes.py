@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Floats, Singles
 from .batch import Batch
 
 __all__ = ["NaiveBayes", "fit_naive_bayes"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 _PSEUDO_COUNT = 3.0
 _LARGEST_LOG = -0.05

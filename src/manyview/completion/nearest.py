@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
+from ..types import Ints, Singles
 
 __all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "weights_of"]
 
-Ints = NDArray[np.int64]
-Singles = NDArray[np.float32]
 
 ALL_PAIRS_UP_TO = 50_000
 _PROBED = 16

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..types import Floats
 from .batch import Batch
 from .ridge import Moments, fit_ridge
 
 __all__ = ["TAG_GRID", "VIEW_GRID", "Penalties", "choose_penalties", "press"]
 
-Floats = NDArray[np.float64]
 
 TAG_GRID = (3.0, 10.0, 30.0, 100.0, 300.0)
 VIEW_GRID = (0.3, 1.0, 3.0, 10.0, 30.0)

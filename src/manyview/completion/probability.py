@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats
+
 __all__ = [
     "LEAST_DECISIONS",
     "Calibration",
@@ -19,7 +21,6 @@ __all__ = [
     "share_new",
 ]
 
-Floats = NDArray[np.float64]
 
 LEAST_DECISIONS = 30
 _COMPLETENESS_RANGE = (0.3, 0.9)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers
+from ..types import Floats, Ints, Singles
 from .batch import Batch, Source
 from .items import Items
 from .models import Extras
@@ -24,9 +25,6 @@ from .simple_sources import Frequency, ModelScores, Neighbours, fit_clusters, fi
 
 __all__ = ["COMBINED", "RIDGES", "Recipe", "fit_recipe"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 COMBINED = ("joint", "view_ridge", "neighbours", "naive_bayes", "frequency")
 RIDGES = frozenset({"joint", "view_ridge"})

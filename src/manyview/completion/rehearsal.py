@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers
+from ..types import Floats, Ints
 from .batch import Batch, Source
 
 __all__ = ["COLD", "HIDDEN_SHARE", "WARM", "Draw", "Pairs", "collect_pairs", "draw_rehearsals", "stack_weights"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 HIDDEN_SHARE = 0.15
 """The share of tags hidden on items that keep some (q)."""

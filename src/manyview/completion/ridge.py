@@ -13,16 +13,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..blocks import Workers, row_blocks
+from ..types import Floats, Ints, Singles
 from .batch import Batch
 
 __all__ = ["MOST_INPUTS", "SMALLEST_DENOMINATOR", "Fit", "Moments", "Ridge", "fit_ridge", "gather_moments"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 MOST_INPUTS = 4_000
 """Only this many tags, the most frequent, are inputs; the others are targets with few coefficients each."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Floats, Singles
 from .batch import Batch
 
 __all__ = [
@@ -20,9 +21,6 @@ __all__ = [
     "fit_companions",
     "prior_of",
 ]
-
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
 
 
 def prior_of(counts: Floats, n_items: int) -> Floats:

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
+from ..types import Floats, Ints, Singles
 
 __all__ = ["ViewSpace", "fit_view_space", "unit_rows"]
 
-Floats = NDArray[np.float64]
-Singles = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 _WIDTH_SAMPLE = 2_000
 _MEAN_SAMPLE = 20_000

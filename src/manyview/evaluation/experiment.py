@@ -19,13 +19,13 @@ from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import say
+from ..types import Floats
 from .calibration import calibration_error
 from .splits import count_duplicates, hide_tags
 from .table import text_table
 
 __all__ = ["Answers", "TagExperiment", "hidden_tags_experiment", "method_names"]
 
-Floats = NDArray[np.float64]
 
 _DEEPEST = 5
 _DEFAULT = ("combined", "cooccurrence", "neighbours", "frequency")
@@ -101,7 +101,7 @@ class _Draw:
 
     @cached_property
     def forest(self) -> Any:
-        from ..methods.tag_forest import TagForest
+        from ..methods.forest.tag_forest import TagForest
 
         forest = TagForest(self.n_clusters, n_estimators=self.n_trees, use_hierarchy=False, random_state=self.seed)
         return forest.fit(self.X, self.left)
@@ -139,7 +139,7 @@ def _baseline(kind: Any) -> Method:
 
 
 def _kmeans(draw: _Draw) -> Any:
-    from ..methods.baselines import ConcatenatedKMeans
+    from ..methods.kmeans.baselines import ConcatenatedKMeans
 
     scale = ("minmax", "mean_distance")
     groups = ConcatenatedKMeans(draw.n_clusters, view_scale=scale, n_init=1, random_state=draw.seed).fit(draw.X)

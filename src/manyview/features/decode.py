@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, TypeVar
+from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -345,7 +345,7 @@ class _Child:
 
 def _pipe(stream: Any) -> BinaryIO:
     assert stream is not None  # noqa: S101  made by Popen above
-    return stream  # type: ignore[no-any-return]
+    return cast(BinaryIO, stream)
 
 
 def _decoded(header: dict[str, Any], blobs: list[bytes], limits: _Limits) -> Decoded:

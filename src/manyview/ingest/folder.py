@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 from ..collection.items import FileFacts, Known, NewItem, Problem
 from ..collection.layout import CATALOG
 from ..errors import MissingExtra, StoreError
+from ..types import Progress
 from .documents import LONGEST_TEXT, read_document
 from .files import DOCUMENTS, HEAD, PICTURES, VIDEOS, BadFile, Kind, open_regular, os_problem, sniff
 from .keywords import Keywords, read_keywords
 from .moves import LARGE, content_of, find_moves
 from .pdf import PdfReader, child_environment
-from .report import Progress, Report
+from .report import Report
 from .sidecar import beside_words, is_sidecar, read_sidecar, sidecars_by_owner
 
 if TYPE_CHECKING:
-    from ..collection.collection import Collection
+    from ..collection.store import Store
 
 __all__ = ["Scan", "read_folder", "read_one", "recognise", "scan"]
 
@@ -125,7 +126,7 @@ def recognise(head: bytes, path: str) -> Kind | None:
     return None
 
 
-def read_folder(collection: Collection, source_id: int, root: str, progress: Progress | None = None) -> Report:
+def read_folder(collection: Store, source_id: int, root: str, progress: Progress | None = None) -> Report:
     """Bring the collection up to date with a folder: what is new or changed is read, what is gone is marked so.
 
     Every batch of files is written down before the next one is read; a reading that was stopped goes on there.
@@ -201,7 +202,7 @@ class _Read:
 
 
 def _read_all(
-    collection: Collection,
+    collection: Store,
     root: str,
     paths: list[str],
     found: Scan,
@@ -225,7 +226,7 @@ def _read_all(
         journal.done(path, stamp)
         yield result
         if progress is not None:
-            progress(number + 1, len(paths), path)
+            progress("reading", number + 1, len(paths))
 
 
 def _dies_alone(root: str, path: str, sidecars: Iterable[str]) -> bool:
@@ -289,7 +290,7 @@ def _batches(results: Iterator[_Read]) -> Iterator[list[_Read]]:
 
 
 def _keep(
-    collection: Collection,
+    collection: Store,
     source_id: int,
     batch: list[_Read],
     known: dict[str, Known],

@@ -13,7 +13,7 @@ from ..collection.whereabouts import Lost, Move
 from .files import BadFile, open_regular
 
 if TYPE_CHECKING:
-    from ..collection.collection import Collection
+    from ..collection.store import Store
 
 __all__ = ["LARGE", "Found", "content_of", "find_moves", "hash_file"]
 
@@ -50,7 +50,7 @@ class Found(NamedTuple):
 
 
 def find_moves(
-    collection: Collection,
+    collection: Store,
     source_id: int,
     root: str,
     files: Mapping[str, FileFacts],

@@ -22,7 +22,7 @@ from .report import Report
 from .source import Source
 
 if TYPE_CHECKING:
-    from ..collection.collection import Collection
+    from ..collection.store import Store
 
 __all__ = ["Features", "open_features", "open_npy", "read_features"]
 
@@ -44,7 +44,7 @@ class Features:
     fields: dict[str, list[Any]] = field(default_factory=dict)
 
 
-def read_features(collection: Collection, source_id: int, source: Source) -> Report:
+def read_features(collection: Store, source_id: int, source: Source) -> Report:
     """Make one item for each row of a file of features, and keep its matrices as views."""
     found = open_features(source.path)
     if not found.views:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..collection.items import Problem
 
-__all__ = ["Progress", "Report"]
-
-Progress = Callable[[int, int, str], None]
-"""Called as work goes on: how many are done, of how many, and the name of the last one."""
+__all__ = ["Report"]
 
 
 @dataclass

@@ -8,11 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, StoreError
+from ..types import Progress
 from .moves import hash_file
-from .report import Progress, Report
+from .report import Report
 
 if TYPE_CHECKING:
-    from ..collection.collection import Collection
+    from ..collection.store import Store
 
 __all__ = ["Source", "read_source"]
 
@@ -101,11 +102,10 @@ class Source:
         return {"columns": asdict(self.columns), "views": self.views, "features": files}
 
 
-def read_source(collection: Collection, source: Any, *, progress: Progress | None = None, **options: Any) -> Report:
+def read_source(collection: Store, source: Any, *, progress: Progress | None = None, **options: Any) -> Report:
     """Read a source into a collection that is open for writing; a known one is brought up to date.
 
-    ``options`` are those of ``Source.of``. ``progress`` is called with the number of files or rows done, the number
-    in all, and the last name.
+    ``options`` are those of ``Source.of``. ``progress`` is called as work goes on.
     """
     described = Source.of(source, **options)
     number = collection.items.source(described.kind, described.path, described.root, described.settings())

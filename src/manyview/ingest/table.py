@@ -18,15 +18,16 @@ from numpy.typing import NDArray
 from ..collection.items import FileFacts, NewItem, Problem
 from ..collection.journal import Journal
 from ..errors import MissingExtra, ParameterError, StoreError, ViewError
+from ..types import Progress
 from .documents import LONGEST_TEXT, decode_text
 from .files import HEAD, BadFile, inside, open_regular
 from .folder import recognise
 from .keywords import tidy
-from .report import Progress, Report
+from .report import Report
 from .source import TABLES, Columns, Source
 
 if TYPE_CHECKING:
-    from ..collection.collection import Collection
+    from ..collection.store import Store
 
 __all__ = ["read_table", "table_rows"]
 
@@ -52,7 +53,7 @@ class Row(NamedTuple):
     trouble: str | None = None
 
 
-def read_table(collection: Collection, source_id: int, source: Source, progress: Progress | None) -> Report:
+def read_table(collection: Store, source_id: int, source: Source, progress: Progress | None) -> Report:
     """Bring the collection up to date with a table. Rows that cannot be used are named by their number."""
     report = Report(source.path)
     names, rows = table_rows(source.path)
@@ -71,7 +72,7 @@ def read_table(collection: Collection, source_id: int, source: Source, progress:
             kept = [item for row in batch if (item := reader.item(row)) is not None]
             numbers += collection.put_items(source_id, kept)
             if progress is not None:
-                progress(batch[-1].number, batch[-1].number, os.path.basename(source.path))
+                progress("reading", batch[-1].number, batch[-1].number)
         gone = {known[key].id for key in known} - set(numbers)
         collection.items.gone(gone)
         if not reader.n_rows:
@@ -94,7 +95,7 @@ def read_table(collection: Collection, source_id: int, source: Source, progress:
     return report
 
 
-def _texts(collection: Collection) -> dict[int, str | None]:
+def _texts(collection: Store) -> dict[int, str | None]:
     return dict(zip(collection.items.ids.tolist(), collection.items.texts(), strict=True))
 
 
@@ -232,7 +233,7 @@ def _differs(before: FileFacts | None, now: FileFacts | None) -> bool:
     return (before and before[:2]) != (now and now[:2])
 
 
-def _add_views(collection: Collection, source: Source, reader: _RowReader, numbers: NDArray[np.int64]) -> None:
+def _add_views(collection: Store, source: Source, reader: _RowReader, numbers: NDArray[np.int64]) -> None:
     if not (source.views or source.features) or not numbers.size:
         return
     from .ready import open_npy

@@ -14,7 +14,7 @@ from ..arrays import is_sparse
 from ..data.checks import as_generator, check_choice, check_number
 from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
-from ._scaled_views import Floats, Ints
+from ..types import Floats, Places
 from .base import say
 
 __all__ = ["ClusterNumbers", "suggest_n_clusters"]
@@ -38,7 +38,7 @@ class ClusterNumbers:
     reason: str
     by_stability: int
     by_held_out: int
-    candidates: Ints
+    candidates: Places
     stability: Floats
     held_out: Floats
 
@@ -157,7 +157,7 @@ def _check_estimator(estimator: Any) -> Any:
     from sklearn.base import clone
 
     if estimator is None:
-        from .baselines import ConcatenatedKMeans
+        from .kmeans.baselines import ConcatenatedKMeans
 
         return ConcatenatedKMeans(view_scale=("minmax", "mean_distance"), n_init=3)
     name = type(estimator).__name__
@@ -168,7 +168,7 @@ def _check_estimator(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def _check_candidates(candidates: Iterable[int] | None, n_items: int) -> Ints:
+def _check_candidates(candidates: Iterable[int] | None, n_items: int) -> Places:
     if candidates is None:
         numbers = [number for number in _GRID if number <= max(2, int(np.sqrt(n_items)))]
     else:
@@ -183,7 +183,7 @@ def _check_candidates(candidates: Iterable[int] | None, n_items: int) -> Ints:
 
 
 def _trial(
-    model: Any, views: Views, params: Mapping[str, Any], n_clusters: int, halves: list[Ints], seeds: Ints
+    model: Any, views: Views, params: Mapping[str, Any], n_clusters: int, halves: list[Places], seeds: Places
 ) -> tuple[list[float], list[float]]:
     """Fit both halves; each model is asked about the half of the other."""
     from sklearn.base import clone
@@ -209,7 +209,7 @@ def _trial(
     return agreement, objective
 
 
-def _objective(model: Any, views: Views, here: Ints, there: Ints, told: Ints) -> float:
+def _objective(model: Any, views: Views, here: Places, there: Places, told: Places) -> float:
     """A fitted model's own score of other items, or what stands for it. Squared distances are taken in logs."""
     if not callable(getattr(model, "score", None)):
         return -_log(_spread(views, here, np.asarray(model.labels_), there, told))
@@ -221,7 +221,7 @@ def _log(value: float) -> float:
     return float(np.log(max(value, 1e-300)))
 
 
-def _rows_of(value: Any, rows: Ints, n_items: int) -> Any:
+def _rows_of(value: Any, rows: Places, n_items: int) -> Any:
     """What belongs to these items, where there is one entry per item; otherwise all of it."""
     length = (
         value.shape[0] if hasattr(value, "shape") and value.shape else len(value) if hasattr(value, "__len__") else -1
@@ -231,7 +231,7 @@ def _rows_of(value: Any, rows: Ints, n_items: int) -> Any:
     return [value[row] for row in rows.tolist()] if isinstance(value, (list, tuple)) else value[rows]
 
 
-def _spread(views: Views, here: Ints, labels: Ints, there: Ints, told: Ints) -> float:
+def _spread(views: Views, here: Places, labels: Places, there: Places, told: Places) -> float:
     """Mean squared distance of items to the means of the clusters they were told, in variances of each view."""
     from scipy.sparse import csr_matrix
 
@@ -258,7 +258,7 @@ def _dense_or_csr(matrix: Any) -> Any:
     return matrix.tocsr() if is_sparse(matrix) else matrix.astype(np.float64)
 
 
-def _squares(X: Any, means: Floats, which: Ints) -> Floats:
+def _squares(X: Any, means: Floats, which: Places) -> Floats:
     """Squared distances of rows to their means."""
     if not is_sparse(X):
         return np.asarray(((X - means[which]) ** 2).sum(axis=1))
@@ -271,7 +271,7 @@ def _squares(X: Any, means: Floats, which: Ints) -> Floats:
     return np.maximum(squares, 0.0)
 
 
-def _largest_steady(numbers: Ints, stability: Floats) -> int:
+def _largest_steady(numbers: Places, stability: Floats) -> int:
     """The largest number whose agreement is that of the best, within its standard error."""
     mean = stability.mean(axis=1)
     best = int(np.argmax(mean))
@@ -279,7 +279,7 @@ def _largest_steady(numbers: Ints, stability: Floats) -> int:
     return int(numbers[np.flatnonzero(mean >= mean[best] - max(error, _ALIKE))[-1]])
 
 
-def _knee(numbers: Ints, curve: Floats) -> int:
+def _knee(numbers: Places, curve: Floats) -> int:
     """Where a growing curve bends most: the point highest above the line from its start to its top."""
     top = int(np.argmax(curve)) + 1
     if top <= 2 or not curve[top - 1] > curve[0]:
@@ -289,7 +289,7 @@ def _knee(numbers: Ints, curve: Floats) -> int:
     return int(numbers[int(np.argmax(y - x))])
 
 
-def _panel(numbers: Ints, values: Floats, chosen: int, title: str, top: int) -> str:
+def _panel(numbers: Places, values: Floats, chosen: int, title: str, top: int) -> str:
     """One curve: the mean, a band of one standard deviation, and a mark at the number chosen."""
     mean, spread = values.mean(axis=1), values.std(axis=1)
     low, high = float((mean - spread).min()), float((mean + spread).max())

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from ..blocks import workers
 from ..errors import ParameterError
+from ..types import Floats, Places
 
 __all__ = ["cluster_rows", "leading_eigenpairs", "normalised_graph", "plain_kmeans", "spectral_rows"]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
 Operator: TypeAlias = Any  # a SciPy sparse matrix or LinearOperator: symmetric, has .shape and @
 
 _DENSE = 400  # up to here a dense solver is faster and finds every eigenvalue
@@ -139,8 +138,8 @@ def cluster_rows(
     n_init: int = 10,
     seed: int,
     n_jobs: int | None = None,
-    start: Ints | None = None,
-) -> tuple[Ints, NDArray[Any]]:
+    start: Places | None = None,
+) -> tuple[Places, NDArray[Any]]:
     """k-means with k-means++ starts: the labels and centres of the start with the smallest inertia.
 
     Above 100,000 rows the starts are compared on a sample, and the best one is continued on all rows. The same for any

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..workflow.profiles import BorderlineItem, ClusterProfile, ClusterProfiles
-from ..workflow.tag_shares import TagShare
+from ..describe.profiles import BorderlineItem, ClusterProfile, ClusterProfiles
+from ..describe.tag_shares import TagShare
 from .markup import Markup, clipped, joined, tag
 
 __all__ = ["Cards", "front"]

@@ -15,8 +15,8 @@ from typing import Any
 from .._version import __version__
 from ..collection.durable import make_public, private
 from ..data.checks import check_number
+from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError, StoreError
-from ..workflow.profiles import ClusterProfiles
 from .cards import Cards, front
 from .evaluation import evaluation_section
 from .markup import Markup, clipped, joined, tag

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ..collection.collection import Collection
-from ..workflow.explain import profiles_of_run
+from ..workflow.collection import Collection
+from ..workflow.reading.explain import profiles_of_run
 from .page import ClusterReport
 
 __all__ = ["publish_run", "report_of_run"]

@@ -14,11 +14,11 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from .._version import __version__
-from ..errors import ManyviewError, ParameterError, StoreError
+from ..errors import Busy, Conflict, ManyviewError, ParameterError, StoreError
 from . import models
 from .api import clusters, edits, export, items, map, media, proposals, runs
 from .gallery import Gallery
-from .refusals import Absent, Busy
+from .refusals import Absent
 from .security import Access, Guard
 
 __all__ = ["STATIC", "build_app", "guarded"]
@@ -111,7 +111,7 @@ def _add_errors(app: FastAPI) -> None:
     def told(_: Request, error: Exception) -> Response:
         if isinstance(error, Absent):
             return _problem(404, str(error))
-        if isinstance(error, Busy):
+        if isinstance(error, (Busy, Conflict)):
             return _problem(409, str(error))
         if isinstance(error, ParameterError):
             return _problem(400, str(error))

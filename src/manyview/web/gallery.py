@@ -11,13 +11,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..collection.collection import Collection
-from ..errors import StoreError
-from ..workflow.index import Index, Parts
+from ..errors import ReadOnly
+from ..workflow.collection import Collection
+from ..workflow.reading.index import Index, Parts
 from .jobs import Jobs
 from .media import Previews
 from .reasons import Reasons
-from .refusals import Busy
 
 __all__ = ["Gallery"]
 
@@ -87,14 +86,8 @@ class Gallery:
 
     def _write(self, change: Callable[..., Answer], *args: Any, **options: Any) -> Answer:
         if not self.can_write:
-            raise StoreError(f"{self.path} cannot be written by you; this gallery is for looking only.")
-        try:
-            collection = Collection.open(self.path, write=True, wait=self._wait)
-        except StoreError as error:
-            if "is being written by" in str(error):
-                raise Busy(str(error)) from error
-            raise
-        with collection:
+            raise ReadOnly(f"you have no write access to {self.path}; the gallery is read-only.")
+        with Collection.open(self.path, write=True, wait=self._wait) as collection:
             return change(collection, *args, **options)
 
     def close(self) -> None:

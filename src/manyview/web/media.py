@@ -24,7 +24,7 @@ from starlette.responses import Response
 
 from ..collection.items import as_text
 from ..features.decode import BadFile, Clip, DecodePool
-from ..workflow.index import Index
+from ..workflow.reading.index import Index
 from .refusals import Absent
 
 if TYPE_CHECKING:

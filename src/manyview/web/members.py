@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..collection.items import as_text
-from ..workflow.index import Index
+from ..workflow.reading.index import Index
 
 __all__ = ["member_facts", "shown"]
 

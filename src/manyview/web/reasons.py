@@ -9,14 +9,14 @@ from concurrent.futures import TimeoutError as NotYet
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ..collection.collection import Collection
 from ..collection.runs import Run
+from ..describe.nearest_items import Found, NearestItems, nearest_of_all
+from ..describe.profiles import ClusterProfiles
+from ..describe.reasons import explain_item
 from ..errors import ManyviewError
-from ..workflow.explain import profiles_of_run
-from ..workflow.index import Index
-from ..workflow.nearest_items import Found, NearestItems, nearest_of_all
-from ..workflow.profiles import ClusterProfiles
-from ..workflow.reasons import explain_item
+from ..workflow.collection import Collection
+from ..workflow.reading.explain import profiles_of_run
+from ..workflow.reading.index import Index
 from . import models
 from .members import member_facts
 

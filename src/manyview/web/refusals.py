@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from ..errors import ManyviewError, StoreError
+from ..errors import ManyviewError
 
-__all__ = ["Absent", "Busy"]
+__all__ = ["Absent"]
 
 
 class Absent(ManyviewError):
     """There is nothing to show; the sentence says why."""
-
-
-class Busy(StoreError):
-    """The change cannot be made now: somebody else is writing, or a later change is in the way; a sentence says so."""

@@ -13,8 +13,8 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ..collection.collection import Collection
-from ..errors import ParameterError, StoreError
+from ..errors import OldFormat, ParameterError
+from ..workflow.collection import Collection
 from .app import guarded
 from .gallery import Gallery
 from .invitation import Invitation
@@ -118,7 +118,8 @@ class Serving:
 
     def __init__(self, path: Path, *, host: str = "127.0.0.1", port: int | None = None) -> None:
         _check(path)
-        from ..workflow import decide, edits, explain, suggest, undo  # noqa: F401  so that no request waits for them
+        from ..workflow import decide, edits, suggest, undo  # noqa: F401  so that no request waits for them
+        from ..workflow.reading import explain  # noqa: F401  so that no request waits for them
 
         self.socket = bind(host, port)
         self.port: int = self.socket.getsockname()[1]
@@ -206,9 +207,7 @@ def _check(path: Path) -> None:
     """Say what is wrong before anything is started; a collection of an older format becomes one of this."""
     try:
         Collection.open(path).close()
-    except StoreError as error:
-        if "for writing" not in str(error):
-            raise
+    except OldFormat:
         Collection.open(path, write=True).close()
 
 

@@ -19,16 +19,17 @@ import numpy as np
 from pydantic import BaseModel
 
 from .._version import __version__
-from ..collection.collection import Collection
 from ..collection.durable import make_private, make_public
 from ..collection.history import now
 from ..errors import ParameterError
 from ..features.decode import BadFile, DecodePool
-from ..workflow.index import Index
+from ..types import Progress
+from ..workflow.collection import Collection
+from ..workflow.reading.index import Index
 from .app import STATIC
 from .media import SIDE, Original, name_of, open_original
 from .refusals import Absent
-from .site_data import Progress, site_answers
+from .site_data import site_answers
 
 __all__ = ["Site", "export_site"]
 

@@ -7,7 +7,7 @@ one cluster reads little; a search reads all of them. Nothing here grows faster 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..collection.runs import Run
 from ..errors import ParameterError
-from ..workflow.index import Index
+from ..types import Progress
+from ..workflow.reading.index import Index
 from . import models
 from .api.clusters import cluster_page, clusters_page
 from .api.edits import history_page
@@ -25,9 +26,8 @@ from .api.proposals import proposal_rows, proposals_page
 from .api.runs import compare_page, runs_page, state
 from .reasons import AllReasons
 
-__all__ = ["Progress", "site_answers"]
+__all__ = ["site_answers"]
 
-Progress = Callable[[str, int, int], None]
 Answers = Iterator[tuple[str, Any]]
 
 _ITEMS_IN_A_FILE = 100

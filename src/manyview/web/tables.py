@@ -8,9 +8,9 @@ import json
 from typing import Any, Literal, NamedTuple
 
 from ..errors import ParameterError
-from ..workflow.cells import as_cell
-from ..workflow.index import Index
-from ..workflow.search import find_rows, matching
+from ..workflow.reading.index import Index
+from ..workflow.reading.search import find_rows, matching
+from ..writeback.cells import as_cell
 from .api.clusters import clusters_page
 from .api.edits import history_page
 from .api.items import search_for

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.collection import Collection
 from ..collection.items import Problem
 from ..collection.living import Standing
 from ..collection.runs import Run
+from ..collection.store import Store
 from ..data.views import Views
+from ..describe.profiles import confidence_of
 from ..errors import StoreError
 from ..features.base import extractor, extractor_names
+from ..types import Ids, Progress
 from .changes import ChangeReport
-from .compute import Computed, Progress, came_with_source, compute_views, default_views
+from .compute import Computed, came_with_source, compute_views, default_views
 from .living import closeness_of_items, refresh_profiles, settle
-from .profiles import confidence_of
 from .run_views import TAGS, run_views
 from .sources import choose_sources, read_sources
 from .updates import record_update, tell_changes
@@ -31,8 +32,6 @@ __all__ = ["FEWEST_TO_OPEN", "Added", "add_items"]
 
 FEWEST_TO_OPEN = 5
 """Items that resemble each other and nothing else open a cluster where there are so many of them."""
-
-Ids = NDArray[np.int64]
 
 
 @dataclass
@@ -71,7 +70,7 @@ class _Placed:
 
 
 def add_items(
-    collection: Collection,
+    collection: Store,
     source: Any = None,
     *,
     instead_of: str | os.PathLike[str] | None = None,
@@ -93,8 +92,7 @@ def add_items(
     others like it, into a new one. Files that changed are placed again; pictures that repeat another go where that is.
     Edits hold. Stopped at any moment, the same call finishes it.
     """
-    if not collection.is_writable:
-        raise StoreError(f"{collection.path} is open for reading; adding needs Collection.open(path, write=True).")
+    collection.check_writable("adding")
     run = next((one for one in reversed(list(collection.runs)) if one.kind == "fit"), None)
     sources, moved_from = choose_sources(collection, source, instead_of, options)
     if run is not None:
@@ -120,13 +118,13 @@ def add_items(
     placed = _place(collection, run, n_jobs)
     with collection.transaction():
         added = _keep(collection, run, before, placed, n_moved)
-    added.said, added.bad = said + added.said + computed.notes, [*bad, *computed.bad]
+    added.said, added.bad = [*said, *added.said, *map(str, computed.notes)], [*bad, *computed.bad]
     if progress is not None:
         progress("placing", 1, 1)
     return added
 
 
-def _forget_changed(collection: Collection, run: Run) -> None:
+def _forget_changed(collection: Store, run: Run) -> None:
     """Labels of files that changed: their old rows are gone, so that they count as new."""
     labelled, _ = collection.runs.labels(run.id)
     kinds = {item.id: item.kind for item in collection.items}
@@ -140,20 +138,20 @@ def _forget_changed(collection: Collection, run: Run) -> None:
     collection.living.drop_labels(run.id, changed)
 
 
-def _computed_views(collection: Collection, run: Run) -> list[str]:
+def _computed_views(collection: Store, run: Run) -> list[str]:
     """The views of a run that are made from files here."""
     names = [name for name in run.views if name != TAGS and name in extractor_names()]
     return [name for name in names if name in collection.view_names and not came_with_source(collection, name)]
 
 
-def _compute(collection: Collection, run: Run, n_jobs: int | None, progress: Progress | None) -> Computed:
+def _compute(collection: Store, run: Run, n_jobs: int | None, progress: Progress | None) -> Computed:
     wanted = _computed_views(collection, run)
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
     _check_views(collection, run)
     return computed
 
 
-def _check_views(collection: Collection, run: Run) -> None:
+def _check_views(collection: Store, run: Run) -> None:
     """Refuse where the run cannot place anything: at once, before a source is read."""
     for name, version in run.views.items():
         if name == TAGS:
@@ -168,7 +166,7 @@ def _check_views(collection: Collection, run: Run) -> None:
 # --- placing ---
 
 
-def _place(collection: Collection, run: Run, n_jobs: int | None) -> _Placed:
+def _place(collection: Store, run: Run, n_jobs: int | None) -> _Placed:
     """Labels for the items that the run does not know."""
     placed = _Placed()
     labelled, labels = collection.runs.labels(run.id)
@@ -207,10 +205,10 @@ def _learn(placed: _Placed, model: Any, X: Views, ids: Ids, fresh: Ids, labels: 
 
 
 def _predict(
-    collection: Collection, run: Run, placed: _Placed, model: Any, X: Views, fresh: Ids, n_jobs: int | None
+    collection: Store, run: Run, placed: _Placed, model: Any, X: Views, fresh: Ids, n_jobs: int | None
 ) -> None:
     """A method that only predicts: the rest is up to the neighbours."""
-    from ..methods.novelty import measure_strangeness
+    from ..methods.consensus.novelty import measure_strangeness
 
     ids = collection.items.ids
     standing = collection.living.standing(run.id)
@@ -263,7 +261,7 @@ def _majority(labels: list[int], allowed: set[int], otherwise: int) -> int:
 
 
 def _follow_splits(
-    collection: Collection,
+    collection: Store,
     run: Run,
     standing: Standing,
     of_run: Mapping[int, int],
@@ -287,7 +285,7 @@ def _follow_splits(
 # --- keeping ---
 
 
-def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Placed, n_moved: int) -> Added:
+def _keep(collection: Store, run: Run, before: tuple[Ids, Ids], placed: _Placed, n_moved: int) -> Added:
     """Write everything down, and say what changed."""
     living = collection.living
     identities = {label: living.new_cluster() for label in sorted(placed.opened)}
@@ -309,7 +307,7 @@ def _keep(collection: Collection, run: Run, before: tuple[Ids, Ids], placed: _Pl
     return added
 
 
-def _confidence(collection: Collection, run: Run, items: list[int]) -> dict[int, float | None]:
+def _confidence(collection: Store, run: Run, items: list[int]) -> dict[int, float | None]:
     """How sure the places of new items are, by the clusters as they are now; None where nothing is known."""
     standing = collection.living.standing(run.id)
     values, numbers = closeness_of_items(collection, run, standing, items)

@@ -11,15 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..collection.collection import Collection
 from ..collection.runs import Run
+from ..collection.store import Store
+from ..types import Ids
 from .living import closeness_of_items
 
 __all__ = ["ChangeReport", "Flow", "Mover", "change_report", "explain_movers"]
 
-Ids = NDArray[np.int64]
 
 _PART = 0.2
 """A cluster is split where at least two clusters each hold this share of its items."""
@@ -205,7 +204,7 @@ def _items(number: int) -> str:
     return "1 item" if number == 1 else f"{number} items"
 
 
-def explain_movers(collection: Collection, run: Run, report: ChangeReport) -> tuple[Mover, ...]:
+def explain_movers(collection: Store, run: Run, report: ChangeReport) -> tuple[Mover, ...]:
     """Why each item moved: what a person said of it, what became of its cluster, or to what it is closer now."""
     if not report.movers:
         return ()

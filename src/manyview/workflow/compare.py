@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..collection.collection import Collection
 from ..collection.runs import ClusterRow, Run
+from ..collection.store import Store
 from ..errors import ParameterError
+from ..types import Ids
 from .identity import overlap_table
 
 __all__ = ["Comparison", "Matched", "compare_runs"]
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class Comparison:
         }
 
 
-def compare_runs(collection: Collection, first: int, second: int) -> Comparison:
+def compare_runs(collection: Store, first: int, second: int) -> Comparison:
     """Compare what two runs found, before a person's edits: matched clusters, items that moved, how far they agree.
 
     Clusters are matched one to one so that the largest number of items is in matched ones. Agreement is the adjusted

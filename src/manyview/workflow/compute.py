@@ -9,25 +9,26 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.collection import Collection
 from ..collection.heal import damaged_packs, damaged_views, set_aside_packs, set_aside_rows
 from ..collection.items import Fingerprint, Item, Problem
 from ..collection.segments import GIVEN
+from ..collection.store import Store
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
 from ..features.decode import BadFile, Clip, DecodePool, Picture
+from ..types import Progress
 from .remember import recognise_moved, remember_contents
 
 __all__ = [
     "Computed",
-    "Progress",
+    "Note",
     "came_with_source",
     "compute_views",
     "default_views",
@@ -36,8 +37,6 @@ __all__ = [
     "learned_extractor",
 ]
 
-Progress = Callable[[str, int, int], None]
-"""Called as work goes on: what is being done, how much is done, and of how much."""
 
 _BATCH = 128
 _SAMPLE = 1000
@@ -47,21 +46,33 @@ _PASSING = ("missing", "unreadable", "missing extra")
 
 
 def _visual_words() -> Extractor:
+    from ..features.coding import BagOfWords
     from ..features.transformed import Transformed
-    from ..methods.coding import BagOfWords
 
     return Transformed("visual_words", BagOfWords(random_state=0))
 
 
 def _llc() -> Extractor:
+    from ..features.locality_coding import LocalityCoding
     from ..features.transformed import Transformed
-    from ..methods.locality_coding import LocalityCoding
 
     return Transformed("llc", LocalityCoding(random_state=0))
 
 
 register_extractor("visual_words", _visual_words)
 register_extractor("llc", _llc)
+
+
+class Note(NamedTuple):
+    """Something to be said about a view."""
+
+    kind: str
+    """kept: it came with the source; lacking: there is nothing to make it of; model gone: it is as it was; healed."""
+    view: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return self.sentence
 
 
 @dataclass
@@ -72,14 +83,14 @@ class Computed:
     """View -> rows that were new."""
     bad: list[Problem] = field(default_factory=list)
     """Files that could not be used, with the reason."""
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     n_duplicates: int = 0
     n_recognised: int = 0
     """New items that turned out to be old ones whose files had moved."""
     seconds: float = 0.0
 
 
-def default_views(collection: Collection) -> tuple[str, ...]:
+def default_views(collection: Store) -> tuple[str, ...]:
     """The views to compute when nobody says which: a pretrained one for pictures, words for texts, motion for clips."""
     kinds = {item.kind for item in collection.items}
     names = ["embedding"] if kinds & {"picture", "video"} else []
@@ -90,7 +101,7 @@ def default_views(collection: Collection) -> tuple[str, ...]:
 
 
 def compute_views(
-    collection: Collection,
+    collection: Store,
     names: Iterable[str] | None = None,
     *,
     model: str | None = None,
@@ -130,9 +141,10 @@ def compute_views(
     for one in made:
         if one.name in collection.view_names:
             collection.merge_view(one.name)
-        elif not any(f"no view {one.name!r}" in note for note in done.notes):
+        elif one.name not in {note.view for note in done.notes if note.kind == "lacking"}:
             what = {"text": "texts", "motion": "clips"}.get(one.reads, "pictures that can be opened")
-            done.notes.append(f"no view {one.name!r}: it is made of {what}, and there are none.")
+            sentence = f"no view {one.name!r}: it is made of {what}, and there are none."
+            done.notes.append(Note("lacking", one.name, sentence))
     if names is None:
         for name in damaged_views(collection):
             collection.segments.matrix(name)  # it came with the source: the error says how to get it from there again
@@ -141,17 +153,19 @@ def compute_views(
     return done
 
 
-def _set_aside(collection: Collection, damaged: Sequence[Extractor], done: Computed) -> None:
+def _set_aside(collection: Store, damaged: Sequence[Extractor], done: Computed) -> None:
     """Files that cannot be read are made again, if what they were made of is there."""
     if any(one.reads != "text" for one in damaged) or damaged_packs(collection):
         _check_roots(collection, list(collection.items))
     for name, n_rows in set_aside_rows(collection, [one.name for one in damaged]).items():
-        done.notes.append(f"a file of view {name!r} was damaged; its {n_rows} rows are computed again.")
+        sentence = f"a file of view {name!r} was damaged; its {n_rows} rows are computed again."
+        done.notes.append(Note("healed", name, sentence))
     if n_thumbs := set_aside_packs(collection):
-        done.notes.append(f"a pack of thumbnails was damaged; its {n_thumbs} pictures are looked at again.")
+        sentence = f"a pack of thumbnails was damaged; its {n_thumbs} pictures are looked at again."
+        done.notes.append(Note("healed", "", sentence))
 
 
-def _forget(collection: Collection, made: Sequence[Extractor]) -> None:
+def _forget(collection: Store, made: Sequence[Extractor]) -> None:
     """Take views away that can be computed anew: nothing goes where a model or the pictures are not there."""
     if any(one.version and one.reads != "text" for one in made):
         _check_roots(collection, list(collection.items))
@@ -160,17 +174,17 @@ def _forget(collection: Collection, made: Sequence[Extractor]) -> None:
             collection.remove_view(one.name)
 
 
-def came_with_source(collection: Collection, name: str) -> bool:
+def came_with_source(collection: Store, name: str) -> bool:
     """Is this a view that somebody else computed?"""
     return name in collection.view_names and collection.segments.info(name).version in GIVEN
 
 
-def _make(collection: Collection, name: str, model: str | None, again: bool, done: Computed) -> Extractor | None:
+def _make(collection: Store, name: str, model: str | None, again: bool, done: Computed) -> Extractor | None:
     """The extractor of a view, or None with a note where what is there has to stay."""
     if name == "tags":
         raise ParameterError("tags need no computing: a fit takes them as they are at that moment.")
     if came_with_source(collection, name):
-        done.notes.append(f"view {name!r} came with the source and is kept as it is.")
+        done.notes.append(Note("kept", name, f"view {name!r} came with the source and is kept as it is."))
         return None
     if name not in extractor_names():
         known = ", ".join(one for one in extractor_names() if one != "tags")
@@ -180,10 +194,11 @@ def _make(collection: Collection, name: str, model: str | None, again: bool, don
     if model is None and not again and name in collection.view_names:
         model = collection.segments.info(name).settings.get("model")
         if model is not None and not os.path.isfile(model):
-            done.notes.append(
+            sentence = (
                 f"view {name!r} is kept as it is: its model {model} is not there any more. Name it again with --model, "
                 "or compute the view anew with --again."
             )
+            done.notes.append(Note("model gone", name, sentence))
             return None
     return extractor(name) if model is None else extractor(name, model=os.path.abspath(model))
 
@@ -192,7 +207,7 @@ def _make(collection: Collection, name: str, model: str | None, again: bool, don
 
 
 def _look(
-    collection: Collection, made: Sequence[Extractor], done: Computed, n_jobs: int | None, progress: Progress | None
+    collection: Store, made: Sequence[Extractor], done: Computed, n_jobs: int | None, progress: Progress | None
 ) -> None:
     """Open every picture and clip that some view, or its thumbnail, still lacks."""
     items = {item.id: item for item in collection.items if item.kind in ("picture", "video") and item.path}
@@ -220,7 +235,7 @@ def _look(
         progress("looking at files", len(wanted), len(wanted))
 
 
-def _check_roots(collection: Collection, items: Sequence[Item]) -> None:
+def _check_roots(collection: Store, items: Sequence[Item]) -> None:
     """A disk that is not connected must not look like a thousand files that are gone."""
     for source in collection.items.sources():
         root = str(source["root"])
@@ -229,7 +244,7 @@ def _check_roots(collection: Collection, items: Sequence[Item]) -> None:
 
 
 def _opened(
-    collection: Collection, batch: Sequence[Item], pool: DecodePool
+    collection: Store, batch: Sequence[Item], pool: DecodePool
 ) -> tuple[dict[int, Picture | Clip], list[tuple[Item, BadFile]]]:
     """What the files of a batch hold, and those that cannot be used."""
     by_path = {str(item.path): item for item in batch}
@@ -262,14 +277,14 @@ def _apart(paths: Sequence[str], suspects: Sequence[str], pool: DecodePool) -> I
         yield [path]
 
 
-def _stamp(collection: Collection, item: Item) -> str:
+def _stamp(collection: Store, item: Item) -> str:
     """Size and time of a file: one that changed is another file to the journal."""
     facts = collection.items.facts(item.id)
     return "" if facts is None else f"{facts.size} {facts.mtime_ns}"
 
 
 def _keep(
-    collection: Collection,
+    collection: Store,
     made: Sequence[Extractor],
     missing: dict[str, set[int]],
     found: dict[int, Picture | Clip],
@@ -315,7 +330,7 @@ def each_row(one: Extractor, found: Sequence[Picture | Clip], n_jobs: int | None
 
 
 def _learn(
-    collection: Collection,
+    collection: Store,
     one: Extractor,
     items: Sequence[Item],
     pool: DecodePool,
@@ -338,7 +353,7 @@ def _learn(
     return first is not None
 
 
-def learned_extractor(collection: Collection, name: str) -> Extractor:
+def learned_extractor(collection: Store, name: str) -> Extractor:
     """The extractor of a computed view, with what it learned there: it codes others' items in the same way."""
     one = extractor(name)
     if not _restored(collection, one):
@@ -346,7 +361,7 @@ def learned_extractor(collection: Collection, name: str) -> Extractor:
     return one
 
 
-def _restored(collection: Collection, one: Extractor) -> bool:
+def _restored(collection: Store, one: Extractor) -> bool:
     if one.name not in collection.view_names or collection.segments.info(one.name).version != one.version:
         return False
     state = collection.segments.state(one.name)
@@ -355,7 +370,7 @@ def _restored(collection: Collection, one: Extractor) -> bool:
     return bool(state)
 
 
-def _add(collection: Collection, one: Extractor, matrix: Any, ids: NDArray[np.int64], done: Computed) -> None:
+def _add(collection: Store, one: Extractor, matrix: Any, ids: NDArray[np.int64], done: Computed) -> None:
     """Rows, and with the first of them what the extractor learned."""
     fresh = one.name not in collection.view_names or collection.segments.info(one.name).version != one.version
     model = getattr(one, "model", None)
@@ -367,7 +382,7 @@ def _add(collection: Collection, one: Extractor, matrix: Any, ids: NDArray[np.in
     done.rows[one.name] = done.rows.get(one.name, 0) + kept
 
 
-def fold_duplicates(collection: Collection) -> int:
+def fold_duplicates(collection: Store) -> int:
     """Find pictures that repeat others and write it down; how many there are."""
     from ..features.duplicates import near_duplicates
 
@@ -382,7 +397,7 @@ def fold_duplicates(collection: Collection) -> int:
 
 
 def _read_texts(
-    collection: Collection, one: Extractor, done: Computed, n_jobs: int | None, progress: Progress | None
+    collection: Store, one: Extractor, done: Computed, n_jobs: int | None, progress: Progress | None
 ) -> None:
     ids, texts = collection.items.ids, collection.items.texts()
     has_text = {number: text for number, text in zip(ids.tolist(), texts, strict=True) if text}
@@ -394,7 +409,7 @@ def _read_texts(
     if not _restored(collection, one):
         one.learn(list(has_text.values()), n_jobs=n_jobs)
     if not one.columns:
-        done.notes.append(f"no view {one.name!r}: no word stands in two texts.")
+        done.notes.append(Note("lacking", one.name, f"no view {one.name!r}: no word is in two texts."))
         return
     matrix = one.extract([has_text[number] for number in wanted], n_jobs=n_jobs)
     _add(collection, one, matrix, np.array(wanted, dtype=np.int64), done)

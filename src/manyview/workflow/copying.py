@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from ..collection import durable
-from ..collection.collection import Collection
+from ..collection.store import Store
 from ..errors import StoreError
+from ..types import Progress
 
 __all__ = ["Copied", "copy_collection"]
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,11 @@ def copy_collection(
     if not folder.absolute().parent.is_dir():
         raise StoreError(f"{folder.parent} does not exist; make it first, or choose another place.")
     made = folder.with_name(f".{folder.name[:100]}.{secrets.token_hex(4)}{durable.TEMPORARY}")
-    with Collection.open(path) as collection:  # the files of this state stay as long as it is open
+    with Store.open(path) as collection:  # the files of this state stay as long as it is open
         try:
             durable.make_folder(made)
             n_bytes = _copy(collection, made, progress)
-            Collection.open(made, write=True).close()  # proves that it opens, and writes its own file of answers
+            Store.open(made, write=True).close()  # proves that it opens, and writes its own file of answers
             durable.disk.rename(made, folder)
             durable.sync_folders([folder.absolute().parent])
         except BaseException:
@@ -56,7 +55,7 @@ def copy_collection(
         return Copied(folder, len(collection.items), n_bytes)
 
 
-def _copy(collection: Collection, made: Path, progress: Progress | None) -> int:
+def _copy(collection: Store, made: Path, progress: Progress | None) -> int:
     n_bytes = collection.copy_catalog(made)
     files = collection.files()
     for done, name in enumerate(files):

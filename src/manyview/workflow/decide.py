@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..collection.collection import Collection
 from ..collection.history import Entry
-from ..errors import ParameterError, StoreError
+from ..collection.store import Store
+from ..errors import ParameterError
 from .suggest import open_proposals
 
 __all__ = ["accept", "add_tag", "choose", "reject", "remove_tag"]
@@ -15,7 +15,7 @@ Pairs = Iterable[tuple[int, str]]
 
 
 def accept(
-    collection: Collection,
+    collection: Store,
     pairs: Pairs | None = None,
     *,
     min_score: float | None = None,
@@ -38,7 +38,7 @@ def accept(
 
 
 def reject(
-    collection: Collection,
+    collection: Store,
     pairs: Pairs | None = None,
     *,
     min_score: float | None = None,
@@ -53,7 +53,7 @@ def reject(
 
 
 def _decide(
-    collection: Collection,
+    collection: Store,
     answer: bool,
     pairs: Pairs | None,
     min_score: float | None,
@@ -63,7 +63,7 @@ def _decide(
     why: str | None,
     reviewed: bool | None,
 ) -> Entry:
-    _check_writable(collection)
+    collection.check_writable("a decision")
     if pairs is not None and (min_score, tag, item) != (None, None, None):
         raise ParameterError("give pairs, or what to choose proposals by (min_score, tag, item), not both.")
     with collection.transaction():  # chosen and written in one state
@@ -77,7 +77,7 @@ def _decide(
 
 
 def choose(
-    collection: Collection,
+    collection: Store,
     *,
     min_score: float | None = None,
     tag: str | None = None,
@@ -101,21 +101,16 @@ def choose(
 
 
 def add_tag(
-    collection: Collection, items: Iterable[int], word: str, *, who: str | None = None, why: str | None = None
+    collection: Store, items: Iterable[int], word: str, *, who: str | None = None, why: str | None = None
 ) -> Entry:
     """Give items a tag, in any words: as if it had been proposed and accepted."""
-    _check_writable(collection)
+    collection.check_writable("a decision")
     return collection.decisions.put([(int(item), word) for item in items], True, who=who, why=why, verb="added")
 
 
 def remove_tag(
-    collection: Collection, items: Iterable[int], word: str, *, who: str | None = None, why: str | None = None
+    collection: Store, items: Iterable[int], word: str, *, who: str | None = None, why: str | None = None
 ) -> Entry:
     """Take a tag from items, wherever it came from; it is not proposed for them again."""
-    _check_writable(collection)
+    collection.check_writable("a decision")
     return collection.decisions.put([(int(item), word) for item in items], False, who=who, why=why, verb="removed")
-
-
-def _check_writable(collection: Collection) -> None:
-    if not collection.is_writable:
-        raise StoreError(f"{collection.path} is open for reading; a decision needs Collection.open(path, write=True).")

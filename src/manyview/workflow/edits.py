@@ -13,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.collection import Collection
 from ..collection.history import Change, Entry
 from ..collection.living import Links, Standing
-from ..errors import ParameterError, StoreError
+from ..collection.store import Store
+from ..errors import Conflict, ParameterError, StoreError
 from .living import LiveCluster, clusters_of, refresh_profiles, settle
 from .run_views import run_views
 
-__all__ = ["link", "merge", "move", "pin", "rename", "split", "undo_rows"]
+__all__ = ["ACTIONS", "link", "merge", "move", "pin", "rename", "split", "undo_rows"]
 
+ACTIONS = ("rename", "merge", "split", "move", "pin", "link")
 _LONGEST_NAME = 200
 _KINDS = frozenset({"rename", "merge", "split", "move", "pin", "unpin", "link", "unlink"})
 
 
-def rename(collection: Collection, cluster: int, name: str | None, *, who: str | None = None) -> Entry:
+def rename(collection: Store, cluster: int, name: str | None, *, who: str | None = None) -> Entry:
     """Give a cluster a name; None, or nothing but spaces, takes a person's name away, and its own one counts again."""
     now = _Now(collection)
     one = now.cluster(cluster)
@@ -43,7 +44,7 @@ def rename(collection: Collection, cluster: int, name: str | None, *, who: str |
     return collection.history.get(change.id)
 
 
-def merge(collection: Collection, clusters: Iterable[int], *, into: int | None = None, who: str | None = None) -> Entry:
+def merge(collection: Store, clusters: Iterable[int], *, into: int | None = None, who: str | None = None) -> Entry:
     """Make clusters one. It keeps the number and name of ``into``, by default of the one with a person's name, else a
     pinned one, else the largest. Where later runs find the parts again, they stay one.
     """
@@ -68,7 +69,7 @@ def merge(collection: Collection, clusters: Iterable[int], *, into: int | None =
     return collection.history.get(change.id)
 
 
-def split(collection: Collection, cluster: int, n: int = 2, *, who: str | None = None) -> Entry:
+def split(collection: Store, cluster: int, n: int = 2, *, who: str | None = None) -> Entry:
     """Cut a cluster into ``n`` by clustering its own items in the views of its run; the largest part keeps the number.
 
     Items that are linked stay together. The other parts are new clusters, and their items stay in them as if they had
@@ -91,7 +92,7 @@ def split(collection: Collection, cluster: int, n: int = 2, *, who: str | None =
 
 
 def move(
-    collection: Collection,
+    collection: Store,
     items: Iterable[int],
     cluster: int | None,
     *,
@@ -134,7 +135,7 @@ def move(
     return collection.history.get(change.id)
 
 
-def pin(collection: Collection, cluster: int, pinned: bool = True, *, who: str | None = None) -> Entry:
+def pin(collection: Store, cluster: int, pinned: bool = True, *, who: str | None = None) -> Entry:
     """Keep the members a cluster has now, whatever later runs say; False lets them go again.
 
     A pinned cluster loses nobody but by a person's hand. Others may still join it, when items are added or a run finds
@@ -164,7 +165,7 @@ def pin(collection: Collection, cluster: int, pinned: bool = True, *, who: str |
     return collection.history.get(change.id)
 
 
-def link(collection: Collection, first: int, second: int, together: bool | None, *, who: str | None = None) -> Entry:
+def link(collection: Store, first: int, second: int, together: bool | None, *, who: str | None = None) -> Entry:
     """Say that two items belong together (True) or apart (False), in every run; None takes that word away.
 
     Together: both go where a person moved or pinned one of them, else where most of what is linked to them is. Apart:
@@ -193,14 +194,14 @@ def link(collection: Collection, first: int, second: int, together: bool | None,
     return collection.history.get(change.id)
 
 
-def undo_rows(collection: Collection, entry: Entry, *, who: str | None = None) -> Entry:
+def undo_rows(collection: Store, entry: Entry, *, who: str | None = None) -> Entry:
     """Undo an entry that changed rows; refused where what is left would contradict itself, with the reason."""
     if entry.kind not in _KINDS and not _undoes_edit(collection, entry):
         return collection.history.undo(entry.id, who=who)
     with collection.transaction():
         done = collection.history.undo(entry.id, who=who)
         if why := _contradiction(collection):
-            raise StoreError(f"entry {entry.id} ({entry.summary}) cannot be undone: {why} Nothing was changed.")
+            raise Conflict(f"entry {entry.id} ({entry.summary}) cannot be undone: {why} Nothing was changed.")
         if any(run.kind == "fit" for run in collection.runs):
             settle(collection)
     if any(run.kind == "fit" for run in collection.runs):
@@ -208,11 +209,11 @@ def undo_rows(collection: Collection, entry: Entry, *, who: str | None = None) -
     return done
 
 
-def _undoes_edit(collection: Collection, entry: Entry) -> bool:
+def _undoes_edit(collection: Store, entry: Entry) -> bool:
     return entry.undoes is not None and collection.history.get(entry.undoes).kind in _KINDS
 
 
-def _contradiction(collection: Collection) -> str | None:
+def _contradiction(collection: Store) -> str | None:
     """Two words of a person's that cannot both hold, or None."""
     living = collection.living
     into = living.merged_into()
@@ -246,9 +247,8 @@ def _contradiction(collection: Collection) -> str | None:
 class _Now:
     """The state an edit starts from."""
 
-    def __init__(self, collection: Collection) -> None:
-        if not collection.is_writable:
-            raise StoreError(f"{collection.path} is open for reading; edits need Collection.open(path, write=True).")
+    def __init__(self, collection: Store) -> None:
+        collection.check_writable("an edit")
         self.collection = collection
         self.run = collection.runs.get()
         self.standing: Standing = collection.living.standing(self.run.id)
@@ -287,7 +287,7 @@ class _Now:
 
 @contextmanager
 def _entry(
-    collection: Collection,
+    collection: Store,
     kind: str,
     summary: str,
     clusters: Sequence[int],
@@ -299,7 +299,7 @@ def _entry(
         yield change
 
 
-def _name(collection: Collection, item: int) -> str:
+def _name(collection: Store, item: int) -> str:
     return collection.items.get(item).key.encode("utf-8", "backslashreplace").decode()
 
 
@@ -317,11 +317,11 @@ def _check_name(now: _Now, cluster: int | None, name: str) -> str:
     return word
 
 
-def _parts(collection: Collection, now: _Now, one: LiveCluster, n: int) -> list[list[int]]:
+def _parts(collection: Store, now: _Now, one: LiveCluster, n: int) -> list[list[int]]:
     """The items of a cluster in ``n`` parts, the largest first."""
     import warnings
 
-    from ..methods.consensus import ConsensusClustering
+    from ..methods.consensus.consensus import ConsensusClustering
 
     members = now.standing.members()[one.id]
     X = run_views(collection, now.run)
@@ -346,7 +346,7 @@ def _parts(collection: Collection, now: _Now, one: LiveCluster, n: int) -> list[
     return parts
 
 
-def _check_link(collection: Collection, now: _Now, a: int, b: int, together: bool) -> None:
+def _check_link(collection: Store, now: _Now, a: int, b: int, together: bool) -> None:
     """Refuse what contradicts an earlier word, and say which."""
     links = Links([row for row in now.link_rows if row[:2] != (a, b)])
     merged = collection.living.merged()

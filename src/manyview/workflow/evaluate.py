@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import metrics
-from ..collection.collection import Collection
+from ..collection.store import Store
 from ..data.checks import check_number
 from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError
 from ..evaluation.experiment import Answers, TagExperiment
-from .classes import read_classes
-from .compute import Progress, compute_views, default_views
+from ..types import Progress
+from .compute import compute_views, default_views
+from .reading.classes import read_classes
 from .suggest import completion_views
 
 __all__ = ["Evaluation", "Promise", "evaluate"]
@@ -125,7 +126,7 @@ def _summed(rows: Rows) -> dict[str, dict[str, dict[str, float]]]:
 
 
 def evaluate(
-    collection: Collection,
+    collection: Store,
     hide_tags: float | None = 0.4,
     labels: str | None = None,
     *,
@@ -179,7 +180,7 @@ def evaluate(
 
 def _judge_tags(
     found: Evaluation,
-    collection: Collection,
+    collection: Store,
     rows: NDArray[np.intp],
     hide: float,
     seed: int,
@@ -273,7 +274,7 @@ def _reliability(answers: Sequence[Answers]) -> list[dict[str, float]]:
 
 def _judge_clusters(
     found: Evaluation,
-    collection: Collection,
+    collection: Store,
     rows: NDArray[np.intp],
     labels: str,
     method: str | None,
@@ -317,7 +318,7 @@ def _clusterers(
     X: Views, tags: TagTable, method: str, k: int, n_jobs: int | None, fit: Callable[..., Any]
 ) -> dict[str, Callable[[int], Any]]:
     """What clusters by a seed: the chosen method and what it has to beat."""
-    from ..methods.baselines import ConcatenatedKMeans, SingleViewKMeans
+    from ..methods.kmeans.baselines import ConcatenatedKMeans, SingleViewKMeans
 
     scale = ("minmax", "mean_distance")
     found: dict[str, Callable[[int], Any]] = {

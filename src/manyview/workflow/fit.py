@@ -13,19 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.collection import Collection
 from ..collection.heal import damaged_views
 from ..collection.living import Standing
 from ..collection.runs import Run
+from ..collection.store import Store
 from ..data.tags import TagTable
 from ..data.views import Views
+from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError
 from ..features.base import extractor_names
+from ..types import Progress
 from .changes import ChangeReport
-from .compute import Computed, Progress, came_with_source, compute_views, default_views
+from .compute import Computed, came_with_source, compute_views, default_views
 from .identity import Then, identities_of_labels
 from .living import refresh_profiles, settle
-from .profiles import ClusterProfiles
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .transfer import Annotations, annotations_of, common_view
 from .updates import record_update, standing_before, tell_changes
@@ -65,7 +66,7 @@ class Fitted:
 
 
 def fit_collection(
-    collection: Collection,
+    collection: Store,
     method: str | None = None,
     n_clusters: int | None = None,
     *,
@@ -89,6 +90,7 @@ def fit_collection(
     Clusters that are found again keep their numbers (``identity``), and what a person said of them holds. Pictures that
     repeat another are left out of the fit and get the label of the one they repeat.
     """
+    collection.check_writable("a fit")
     method = method or "consensus"
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}; there are {', '.join(METHODS)}.")
@@ -99,12 +101,12 @@ def fit_collection(
     wanted = [name for name in needed if name in _to_compute(collection)]
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
     if absent := [name for name in named or () if name != TAGS and name not in collection.view_names]:
-        raise ParameterError(" ".join(computed.notes) or f"{collection.path} has no view {absent[0]!r}.")
+        raise ParameterError(" ".join(map(str, computed.notes)) or f"{collection.path} has no view {absent[0]!r}.")
     try:
         X, said, tag_names = fit_views(collection, named, method)
     except ParameterError as error:
-        raise ParameterError(" ".join([str(error), *computed.notes])) from None
-    said += [note for note in computed.notes if "came with" not in note]
+        raise ParameterError(" ".join([str(error), *map(str, computed.notes)])) from None
+    said += [str(note) for note in computed.notes if note.kind != "kept"]
     theirs = None
     if annotations is not None:
         theirs = annotations_of(collection, X.names[0], annotations, n_jobs=n_jobs, progress=progress)
@@ -174,9 +176,7 @@ class _Earlier(NamedTuple):
     """One per item of the fit; -1 for those it did not know."""
 
 
-def _earlier(
-    collection: Collection, method: str, settings: Mapping[str, Any], ids: NDArray[np.int64]
-) -> _Earlier | None:
+def _earlier(collection: Store, method: str, settings: Mapping[str, Any], ids: NDArray[np.int64]) -> _Earlier | None:
     """The newest run, if it was asked for the same and knows most of the items."""
     runs = [run for run in collection.runs if run.kind == "fit"]
     if method != "consensus" or not runs or runs[-1].method != method:
@@ -197,7 +197,7 @@ def _go_on(
     X: Views, labels: NDArray[np.int64], n_clusters: int, seed: int, n_jobs: int | None
 ) -> tuple[Any, NDArray[Any], list[str]]:
     """Consensus with the earlier clusters as one of the voters."""
-    from ..methods.consensus import ConsensusClustering
+    from ..methods.consensus.consensus import ConsensusClustering
 
     model = ConsensusClustering(n_clusters, previous=labels, random_state=seed, n_jobs=n_jobs).fit(X)
     model.set_params(previous=None)  # it has had its say, and is kept with its own run
@@ -205,7 +205,7 @@ def _go_on(
 
 
 def _identities(
-    collection: Collection, before: Standing | None, ids: NDArray[np.int64], labels: NDArray[Any]
+    collection: Store, before: Standing | None, ids: NDArray[np.int64], labels: NDArray[Any]
 ) -> dict[int, int]:
     """Which clusters the labels of a new run continue."""
     if before is None:
@@ -231,7 +231,7 @@ def _view_weights(model: Any, names: Sequence[str]) -> dict[str, float] | None:
 
 
 def _named_views(
-    collection: Collection,
+    collection: Store,
     method: str,
     views: Iterable[str] | None,
     annotations: str | os.PathLike[str] | None,
@@ -256,7 +256,7 @@ def _named_views(
     return named
 
 
-def _to_compute(collection: Collection) -> set[str]:
+def _to_compute(collection: Store) -> set[str]:
     """Views that are computed, or brought up to date, when a person names them."""
     return {name for name in extractor_names() if name != TAGS and not came_with_source(collection, name)}
 
@@ -271,12 +271,12 @@ def fit_model(
     n_jobs: int | None,
 ) -> tuple[Any, NDArray[Any], list[str]]:
     """A fitted model, its labels, and how the number of clusters came about."""
-    from ..methods.consensus import ConsensusClustering
-    from ..methods.cross_modal import CrossModalClustering
-    from ..methods.fusion_art import FusionART
-    from ..methods.plsa import AnnotatedPLSA
-    from ..methods.robust_kmeans import RobustMultiviewKMeans
-    from ..methods.tag_forest import TagForest
+    from ..methods.canonical.cross_modal import CrossModalClustering
+    from ..methods.consensus.consensus import ConsensusClustering
+    from ..methods.forest.tag_forest import TagForest
+    from ..methods.fusion_art.fusion_art import FusionART
+    from ..methods.kmeans.robust_kmeans import RobustMultiviewKMeans
+    from ..methods.topics.plsa import AnnotatedPLSA
 
     if method == "ghf-art":
         if n_clusters is not None:
@@ -330,7 +330,7 @@ def _choose_number(X: Views, seed: int, n_jobs: int | None) -> tuple[int, str]:
     return int(found.n_clusters), f"{found.n_clusters} clusters: {found.reason}"
 
 
-def _versions(collection: Collection, names: Iterable[str]) -> dict[str, str]:
+def _versions(collection: Store, names: Iterable[str]) -> dict[str, str]:
     return {
         name: collection.segments.info(name).version if name in collection.view_names else "at the time"
         for name in names

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types import Ids
+
 __all__ = ["FLOOR", "Then", "continued_clusters", "identities_of_labels", "overlap_table", "parts_of_merges"]
 
-Ids = NDArray[np.int64]
 
 FLOOR = 1 / 3
 """Likeness (twice the shared items over the sum of both sizes) below which a cluster does not continue another: it may

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.collection import Collection
 from ..collection.living import KeptProfile, Standing
 from ..collection.runs import Run
-from ._grouping import check_grouping
-from .likeness import closeness_to_clusters
+from ..collection.store import Store
+from ..describe._grouping import check_grouping
+from ..describe.likeness import closeness_to_clusters
+from ..types import Ids
 from .run_views import by_number, describe_run, item_words, run_views
 
 __all__ = [
@@ -26,8 +27,6 @@ __all__ = [
     "refresh_profiles",
     "settle",
 ]
-
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class LiveCluster:
     """What it is about; other clusters and items in it go by their numbers."""
 
 
-def current_clusters(collection: Collection, run_id: int | None = None) -> list[LiveCluster]:
+def current_clusters(collection: Store, run_id: int | None = None) -> list[LiveCluster]:
     """The clusters of a run, the newest when none is named, as they are now; largest first.
 
     Profiles that were kept are shown only for the very members they were made of; others are made anew.
@@ -57,12 +56,12 @@ def current_clusters(collection: Collection, run_id: int | None = None) -> list[
     return clusters_of(collection, run, collection.living.standing(run.id))
 
 
-def clusters_of(collection: Collection, run: Run, standing: Standing) -> list[LiveCluster]:
+def clusters_of(collection: Store, run: Run, standing: Standing) -> list[LiveCluster]:
     """``current_clusters`` of a run whose items' places are known already."""
     return _live(collection, standing, _profiles(collection, run, standing)[0])
 
 
-def refresh_profiles(collection: Collection, run_id: int | None = None) -> None:
+def refresh_profiles(collection: Store, run_id: int | None = None) -> None:
     """Keep the names and profiles that ``current_clusters`` would have to make anew."""
     run = collection.runs.get(run_id)
     found, fresh = _profiles(collection, run, collection.living.standing(run.id))
@@ -70,7 +69,7 @@ def refresh_profiles(collection: Collection, run_id: int | None = None) -> None:
         collection.living.keep_profiles(run.id, {cluster: found[cluster] for cluster in fresh})
 
 
-def labels_of_all(collection: Collection, standing: Standing) -> Ids:
+def labels_of_all(collection: Store, standing: Standing) -> Ids:
     """The cluster of every item of the collection, in its order; -1 for items in none and for those not yet placed."""
     here = collection.items.ids
     labels = np.full(here.size, -1, dtype=np.int64)
@@ -78,7 +77,7 @@ def labels_of_all(collection: Collection, standing: Standing) -> Ids:
     return labels
 
 
-def _live(collection: Collection, standing: Standing, profiles: Mapping[int, KeptProfile]) -> list[LiveCluster]:
+def _live(collection: Store, standing: Standing, profiles: Mapping[int, KeptProfile]) -> list[LiveCluster]:
     said, merged = collection.living.said(), collection.living.merged()
     members = standing.members()
     found = []
@@ -100,7 +99,7 @@ def _live(collection: Collection, standing: Standing, profiles: Mapping[int, Kep
     return sorted(found, key=lambda one: (-one.size, one.id))
 
 
-def _profiles(collection: Collection, run: Run, standing: Standing) -> tuple[dict[int, KeptProfile], list[int]]:
+def _profiles(collection: Store, run: Run, standing: Standing) -> tuple[dict[int, KeptProfile], list[int]]:
     """What is said of each cluster, and of which it had to be found anew."""
     members = standing.members()
     digests = {cluster: _digest(items) for cluster, items in members.items()}
@@ -131,7 +130,7 @@ def _profiles(collection: Collection, run: Run, standing: Standing) -> tuple[dic
 
 
 def _as_the_run_says(
-    collection: Collection, run: Run, standing: Standing, digests: Mapping[int, str]
+    collection: Store, run: Run, standing: Standing, digests: Mapping[int, str]
 ) -> dict[int, KeptProfile]:
     """The profiles of the run itself, for clusters that are just what it found, with clusters by number."""
     rows = collection.runs.clusters(run.id)
@@ -172,7 +171,7 @@ def _digest(items: Ids) -> str:
 
 
 def closeness_of_items(
-    collection: Collection, run: Run, standing: Standing, items: Iterable[int]
+    collection: Store, run: Run, standing: Standing, items: Iterable[int]
 ) -> tuple[NDArray[np.float64], list[int]]:
     """Closeness of items to every cluster as it is now, (n, n_clusters), and the clusters' numbers; NaN: not known."""
     wanted = np.fromiter((int(item) for item in items), dtype=np.int64)
@@ -190,7 +189,7 @@ def _weights(run: Run, names: Iterable[str]) -> dict[str, float] | None:
     return None if not known else {name: known.get(name, 0.0) for name in names}
 
 
-def settle(collection: Collection, run_id: int | None = None) -> list[int]:
+def settle(collection: Store, run_id: int | None = None) -> list[int]:
     """Find a place for items that have to leave a cluster because of another in it; which items.
 
     An item (with all it is linked to) that must not be where another is goes to the cluster it is closest to among

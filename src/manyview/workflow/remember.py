@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..collection.collection import Collection
+from ..collection.store import Store
 from ..ingest.moves import hash_file
-
-if TYPE_CHECKING:
-    from .compute import Progress
+from ..types import Progress
 
 __all__ = ["recognise_moved", "remember_contents"]
 
 _BATCH = 32
 
 
-def remember_contents(collection: Collection, progress: Progress | None = None) -> None:
+def remember_contents(collection: Store, progress: Progress | None = None) -> None:
     """Read the files whose content is not known yet: large ones, and those that an older version read."""
     waiting = collection.whereabouts.unread()
     for start in range(0, len(waiting), _BATCH):
@@ -29,7 +25,7 @@ def remember_contents(collection: Collection, progress: Progress | None = None) 
         progress("reading whole files", len(waiting), len(waiting))
 
 
-def recognise_moved(collection: Collection) -> int:
+def recognise_moved(collection: Store) -> int:
     """New items that show the same picture as one that is gone, in a file of the same size, are that one; how many.
 
     For items that an older version read, which kept no content. To be called when new pictures have been looked at.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,15 +12,15 @@ from typing import Any
 from ..collection import durable, layout
 from ..collection.answers import read_lines
 from ..collection.catalog import Catalog, open_read_only
-from ..collection.collection import Collection
 from ..collection.lock import WriterLock
 from ..collection.restore import Restored, disagreement, restore, salvage
+from ..collection.store import Store
 from ..errors import ManyviewError, StoreError
+from ..ingest.source import read_source
+from ..types import Progress
 from .sources import known_source
 
 __all__ = ["Repaired", "damage_of", "repair"]
-
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass
@@ -107,11 +106,10 @@ def repair(path: str | os.PathLike[str], *, progress: Progress | None = None) ->
         _make_anew(folder, done)
     finally:
         lock.release()
-    with Collection.open(folder, write=True) as collection:
+    with Store.open(folder, write=True) as collection:
         for entry in collection.items.sources():
-            told = None if progress is None else lambda n, total, name: progress("reading", n, total)
             try:
-                done.read.append(str(collection.read(known_source(entry), progress=told)))
+                done.read.append(str(read_source(collection, known_source(entry), progress=progress)))
             except ManyviewError as error:
                 done.unread.append(str(error))
     return done
@@ -121,7 +119,7 @@ def _settle(folder: Path) -> None:
     """Let catalogue and answers agree first, where the catalogue lets itself be opened: a crash is not damage."""
     try:
         if not damage_of(folder, with_answers=False):
-            Collection.open(folder, write=True).close()
+            Store.open(folder, write=True).close()
     except (ManyviewError, sqlite3.Error, ValueError):
         pass
 

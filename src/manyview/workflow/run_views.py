@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.collection import Collection
 from ..collection.runs import Run
+from ..collection.store import Store
 from ..data.tags import TagTable, match_key
 from ..data.views import Views
+from ..describe.profiles import ClusterProfiles, cluster_profiles
 from ..errors import ParameterError
-from .profiles import ClusterProfiles, cluster_profiles
 
 __all__ = ["COUNTS", "TAGS", "ItemWords", "by_number", "describe_run", "fit_views", "item_words", "run_views"]
 
@@ -26,7 +26,7 @@ _FEWEST_TAGGED = 0.2
 
 
 def fit_views(
-    collection: Collection, named: Sequence[str] | None, method: str, tag_names: Sequence[str] | None = None
+    collection: Store, named: Sequence[str] | None, method: str, tag_names: Sequence[str] | None = None
 ) -> tuple[Views, list[str], list[str]]:
     """The views a fit uses, tags among them where they can serve; a sentence about them; the names of the tag columns.
 
@@ -96,7 +96,7 @@ def _as_columns(tags: TagTable, names: Sequence[str]) -> TagTable:
     return TagTable.from_matrix(csr_matrix(tags.yes @ chooser), names=list(names))
 
 
-def run_views(collection: Collection, run: Run) -> Views | None:
+def run_views(collection: Store, run: Run) -> Views | None:
     """The views a run used, as they are now; those that were removed since are left out."""
     there = [name for name in run.views if name == TAGS or name in collection.view_names]
     return fit_views(collection, there, run.method, run.figures.get("tag_names"))[0] if there else None
@@ -109,7 +109,7 @@ class ItemWords(NamedTuple):
     texts: list[str] | None
 
 
-def item_words(collection: Collection) -> ItemWords:
+def item_words(collection: Store) -> ItemWords:
     """The words that names of clusters can be made of, one entry per item."""
     texts = collection.items.texts()
     return ItemWords([item.key for item in collection.items], [text or "" for text in texts] if any(texts) else None)

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..collection.collection import Collection
 from ..collection.items import Problem
+from ..collection.store import Store
 from ..errors import ParameterError, StoreError
 from ..ingest.moves import hash_file
-from ..ingest.source import Columns, Source
-from .compute import Progress
+from ..ingest.source import Columns, Source, read_source
+from ..types import Progress
 
 __all__ = ["choose_sources", "known_source", "read_sources"]
 
 
 def choose_sources(
-    collection: Collection, source: Any, instead_of: str | os.PathLike[str] | None, options: Mapping[str, Any]
+    collection: Store, source: Any, instead_of: str | os.PathLike[str] | None, options: Mapping[str, Any]
 ) -> tuple[list[Source], str | None]:
     """What to read, and the path at which a known one of them was before it moved. Nothing is written."""
     known = {entry["path"]: entry for entry in collection.items.sources()}
@@ -40,7 +40,7 @@ def choose_sources(
 
 
 def _moved_from(
-    collection: Collection,
+    collection: Store,
     described: Source,
     known: Mapping[str, Mapping[str, Any]],
     instead_of: str | os.PathLike[str] | None,
@@ -59,14 +59,13 @@ def _moved_from(
 
 
 def read_sources(
-    collection: Collection, sources: Sequence[Source], progress: Progress | None
+    collection: Store, sources: Sequence[Source], progress: Progress | None
 ) -> tuple[list[str], list[Problem], int]:
     """What was found in each, the files that could not be used, and how many items are at another place now."""
     said, bad, failed, n_moved = [], [], [], 0
-    told = None if progress is None else lambda done, total, name: progress("reading", done, total)
     for one in sources:
         try:
-            report = collection.read(one, progress=told)
+            report = read_source(collection, one, progress=progress)
         except StoreError as error:
             if len(sources) == 1:
                 raise

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..collection.collection import Collection
 from ..collection.layout import CATALOG
 from ..ingest import Source
-
-if TYPE_CHECKING:
-    from ..ingest.report import Progress
+from ..types import Progress
+from .collection import Collection
 
 __all__ = ["start_collection"]
 

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..collection.catalog import as_json
-from ..collection.collection import Collection
 from ..collection.decisions import Decided
 from ..collection.proposals import NewProposal, Proposal
 from ..collection.runs import Run
+from ..collection.store import Store
 from ..completion.evidence import Evidence, sentence
 from ..completion.probability import LEAST_DECISIONS, probability_true
 from ..data.checks import check_number
 from ..data.tags import TagTable, match_key
 from ..data.views import Views
 from ..errors import ParameterError
-from .compute import Computed, Progress, compute_views, default_views
+from ..types import Progress
+from .compute import Computed, compute_views, default_views
 
 if TYPE_CHECKING:
     from ..completion.proposals import Proposals
@@ -63,7 +64,7 @@ class Suggested:
 
 
 def suggest_tags(
-    collection: Collection,
+    collection: Store,
     *,
     top: int = 5,
     completeness: float | None = None,
@@ -81,6 +82,7 @@ def suggest_tags(
     proposed again. Others may write while this computes. Where nothing has changed since the newest proposals were made
     in the same way, those stay.
     """
+    collection.check_writable("a search for tags")
     check_number("top", top, integer=True, low=1)
     if completeness is not None:
         check_number("completeness", completeness, low=0, low_open=True, high=1)
@@ -92,7 +94,7 @@ def suggest_tags(
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
     X, tags, ids = completion_views(collection), collection.tags, collection.items.ids
     said = [f"{'views: ' + ', '.join(X.names) if X is not None else 'no views, tags alone'}."]
-    said += [note for note in computed.notes if "came with" not in note]
+    said += [str(note) for note in computed.notes if note.kind != "kept"]
     given, source = completeness_of_record(collection, tags, completeness)
     settings = {"top": int(top), "seed": int(seed), "completeness": completeness}
     views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
@@ -138,7 +140,7 @@ def suggest_tags(
     return Suggested(run, said, computed)
 
 
-def completion_views(collection: Collection) -> Views | None:
+def completion_views(collection: Store) -> Views | None:
     """Every view there is, but for visual words beside others, as in a fit; None where there is none."""
     there = collection.view_names
     chosen = [name for name in there if name != "visual_words" or len(there) == 1]
@@ -157,7 +159,7 @@ def _how(completer: Any) -> str:
 
 
 def _state(
-    collection: Collection,
+    collection: Store,
     tags: TagTable,
     ids: Any,
     views: dict[str, str],
@@ -175,7 +177,7 @@ def _state(
     return total.hexdigest()
 
 
-def _same(collection: Collection, state: str) -> Run | None:
+def _same(collection: Store, state: str) -> Run | None:
     try:
         run = collection.runs.get(kind="suggest")
     except ParameterError:
@@ -184,7 +186,7 @@ def _same(collection: Collection, state: str) -> Run | None:
 
 
 def completeness_of_record(
-    collection: Collection, tags: TagTable, stated: float | None = None
+    collection: Store, tags: TagTable, stated: float | None = None
 ) -> tuple[float | None, str | None]:
     """The share of the true tags that is recorded, and how it is known: stated, or from answers; None: neither.
 
@@ -262,7 +264,7 @@ def reason_sentence(tag: str, evidence: Iterable[Sequence[Any]], name_of: Any) -
 
 
 def open_proposals(
-    collection: Collection,
+    collection: Store,
     *,
     tag: str | None = None,
     item: int | None = None,
@@ -305,14 +307,14 @@ def _told(one: Proposal, names: Any) -> dict[str, Any]:
     return {"sentence": reason_sentence(one.tag, parts, names), "evidence": evidence}
 
 
-def _tag_number(collection: Collection, word: str) -> int:
+def _tag_number(collection: Store, word: str) -> int:
     number = collection.tagging.find(word)
     if number is None:
         raise ParameterError(f"there is no tag {word!r} in {collection.path}.{_near(collection, word)}")
     return number
 
 
-def _near(collection: Collection, word: str) -> str:
+def _near(collection: Store, word: str) -> str:
     from difflib import get_close_matches
 
     names = {match_key(name): name for name in collection.tags.names}
@@ -320,7 +322,7 @@ def _near(collection: Collection, word: str) -> str:
     return f" Did you mean {' or '.join(repr(names[key]) for key in close)}?" if close else ""
 
 
-def line(collection: Collection, min_probability: float, *, tag: str | None = None) -> Line:
+def line(collection: Store, min_probability: float, *, tag: str | None = None) -> Line:
     """How many open proposals are at least so likely, and what share of them should be right."""
     check_number("min_probability", min_probability, low=0, high=1)
     run = collection.runs.get(kind="suggest")

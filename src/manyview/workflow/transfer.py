@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.collection import Collection
+from ..collection.store import Store
 from ..errors import ParameterError
 from ..features.base import Extractor
 from ..features.decode import BadFile, Clip, DecodePool, Picture
-from .compute import Progress, each_row, learned_extractor
+from ..types import Progress
+from .compute import each_row, learned_extractor
 
 __all__ = ["Annotations", "annotations_of", "common_view"]
 
@@ -32,9 +33,9 @@ class Annotations:
     n_bad: int
 
 
-def common_view(collection: Collection, other_path: str | os.PathLike[str]) -> str:
+def common_view(collection: Store, other_path: str | os.PathLike[str]) -> str:
     """The view in which both collections can be counted: words of pictures where both have some, else of texts."""
-    with Collection.open(other_path) as other:
+    with Store.open(other_path) as other:
         kinds = [{item.kind for item in one.items} & {"picture", "video"} for one in (collection, other)]
         texts = [any(one.items.texts()) for one in (collection, other)]
     if all(kinds):
@@ -45,7 +46,7 @@ def common_view(collection: Collection, other_path: str | os.PathLike[str]) -> s
 
 
 def annotations_of(
-    collection: Collection,
+    collection: Store,
     view: str,
     other_path: str | os.PathLike[str],
     *,
@@ -56,10 +57,10 @@ def annotations_of(
 
     The other collection is only read; its pictures are opened, a batch at a time, and nothing of them is kept.
     """
-    from ..methods.annotations import annotation_matrix
+    from ..methods.topics.annotations import annotation_matrix
 
     one = learned_extractor(collection, view)
-    with Collection.open(other_path) as other:
+    with Store.open(other_path) as other:
         tags = other.tags
         kept = np.flatnonzero(np.asarray(tags.yes.sum(axis=0)).ravel() >= _FEWEST_ITEMS_OF_A_TAG)
         carried = tags.yes[:, kept].tocsr()
@@ -87,7 +88,7 @@ Block = tuple[int, list[int], Any]
 """How many items were wanted, the rows of those that could be used, and their words."""
 
 
-def _texts(other: Collection, one: Extractor, rows: Any) -> Iterator[Block]:
+def _texts(other: Store, one: Extractor, rows: Any) -> Iterator[Block]:
     texts = other.items.texts()
     used = [row for row in rows.tolist() if texts[row]]
     if used:
@@ -95,7 +96,7 @@ def _texts(other: Collection, one: Extractor, rows: Any) -> Iterator[Block]:
 
 
 def _pictures(
-    other: Collection, one: Extractor, rows: Any, n_jobs: int | None, progress: Progress | None
+    other: Store, one: Extractor, rows: Any, n_jobs: int | None, progress: Progress | None
 ) -> Iterator[Block]:
     items = list(other.items)
     wanted = [row for row in rows.tolist() if items[row].kind in ("picture", "video") and items[row].path]

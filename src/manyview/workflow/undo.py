@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from ..collection.collection import Collection
 from ..collection.history import Entry
+from ..collection.store import Store
 from ..collection.writes import Writes
-from ..errors import ParameterError, StoreError
+from ..errors import Conflict, ParameterError, StoreError
+from ..writeback.file_batches import close_batch, forget_kept, restore_batch, settle
+from ..writeback.item_files import Files
 from .edits import undo_rows
-from .file_batches import close_batch, forget_kept, restore_batch, settle
-from .item_files import Files
 
 __all__ = ["undo"]
 
 
-def undo(collection: Collection, entry: int | Entry | None = None, *, who: str | None = None) -> Entry:
+def undo(collection: Store, entry: int | Entry | None = None, *, who: str | None = None) -> Entry:
     """Take back an entry, or the newest one that was not taken back yet; the entry that says so comes back.
 
     Decisions and edits of clusters get their rows back as they were. Files that `apply` wrote get their old bytes back;
     where another program has changed one since, only our words are taken out of it (and those we took out put back).
     A sidecar that we made goes. What later entries rest on is refused, and the refusal names them.
     """
-    if not collection.is_writable:
-        raise StoreError(f"{collection.path} is open for reading; undo needs Collection.open(path, write=True).")
+    collection.check_writable("undo")
     files = Files(collection)
     stopped = settle(files)
     if stopped is not None:
@@ -32,9 +31,9 @@ def undo(collection: Collection, entry: int | Entry | None = None, *, who: str |
         _refuse_written(collection, files.writes, chosen)
         return undo_rows(collection, chosen, who=who)
     if chosen.undone_by is not None:
-        raise StoreError(f"entry {chosen.id} ({chosen.summary}) was undone already, by entry {chosen.undone_by}.")
+        raise Conflict(f"entry {chosen.id} ({chosen.summary}) was undone already, by entry {chosen.undone_by}.")
     if batch.target == "embedded":
-        from .embed import restore_embedded
+        from ..writeback.embed import restore_embedded
 
         failed = restore_embedded(files, batch)
     else:
@@ -51,7 +50,7 @@ def undo(collection: Collection, entry: int | Entry | None = None, *, who: str |
     return done
 
 
-def _chosen(collection: Collection, entry: int | Entry | None) -> Entry:
+def _chosen(collection: Store, entry: int | Entry | None) -> Entry:
     if isinstance(entry, Entry):
         return collection.history.get(entry.id)
     catalog = collection._catalog
@@ -62,13 +61,13 @@ def _chosen(collection: Collection, entry: int | Entry | None) -> Entry:
             f"AND {has_effect}"
         )
         if number is None:
-            raise StoreError(f"{collection.path}: there is nothing to undo.")
+            raise Conflict(f"{collection.path}: there is nothing to undo.")
         return collection.history.get(number)
     if isinstance(entry, bool) or not isinstance(entry, int):
         raise ParameterError(f"an entry of the history is named by its number, got {entry!r}.")
     chosen = collection.history.get(entry)
     if chosen.undoes is not None and collection.history.get(chosen.undoes).kind == "apply":
-        raise StoreError(
+        raise Conflict(
             f"entry {chosen.id} ({chosen.summary}) cannot be undone: the tags are still accepted, so `manyview apply` "
             "writes them again. Nothing was changed."
         )
@@ -76,11 +75,11 @@ def _chosen(collection: Collection, entry: int | Entry | None) -> Entry:
         f"SELECT count(*) FROM history WHERE id = ? AND {has_effect}",  # noqa: S608  a constant
         (chosen.id,),
     ):
-        raise StoreError(f"entry {chosen.id} ({chosen.summary}) changed nothing that could be taken back.")
+        raise Conflict(f"entry {chosen.id} ({chosen.summary}) changed nothing that could be taken back.")
     return chosen
 
 
-def _refuse_written(collection: Collection, writes: Writes, entry: Entry) -> None:
+def _refuse_written(collection: Store, writes: Writes, entry: Entry) -> None:
     """A decision whose tags were written into files since is taken back after that."""
     rows = collection._catalog.rows(
         "SELECT item_id, name, folded FROM changes JOIN written_tags ON item_id = json_extract(row_key, '$[0]') "
@@ -91,7 +90,7 @@ def _refuse_written(collection: Collection, writes: Writes, entry: Entry) -> Non
     for item, name, folded in rows:
         later = writes.later_batch(item, folded, entry.id)
         if later is not None:
-            raise StoreError(
+            raise Conflict(
                 f"entry {entry.id} ({entry.summary}) cannot be undone: entry {later} "
                 f"({collection.history.get(later).summary}) has written {name!r} since; undo that first. Nothing was "
                 "changed."

@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..collection.collection import Collection
 from ..collection.history import Entry
 from ..collection.living import Standing
 from ..collection.runs import Run
+from ..collection.store import Store
+from ..types import Ids
 from .changes import ChangeReport, change_report, explain_movers
 from .living import current_clusters
 
@@ -21,18 +19,14 @@ __all__ = ["record_update", "standing_before", "tell_changes"]
 _MOST_MOVERS = 1000
 """Items that a kept report names; their number is kept in any case."""
 
-Ids = NDArray[np.int64]
 
-
-def standing_before(collection: Collection) -> Standing | None:
+def standing_before(collection: Store) -> Standing | None:
     """Where every item is in the newest run; None where there is no run."""
     runs = [run.id for run in collection.runs if run.kind == "fit"]
     return collection.living.standing(runs[-1]) if runs else None
 
 
-def tell_changes(
-    collection: Collection, run: Run, before: tuple[Ids, Ids], changed: Iterable[int] = ()
-) -> ChangeReport:
+def tell_changes(collection: Store, run: Run, before: tuple[Ids, Ids], changed: Iterable[int] = ()) -> ChangeReport:
     """What is different now from a state before, with a reason for every item that moved."""
     standing = collection.living.standing(run.id)
     names = {cluster: name for cluster, (name, _) in collection.living.said().items() if name is not None}
@@ -41,7 +35,7 @@ def tell_changes(
     return replace(report, movers=explain_movers(collection, run, report))
 
 
-def _older_names(collection: Collection) -> dict[int, str]:
+def _older_names(collection: Store) -> dict[int, str]:
     """What clusters were called by the last runs that had them."""
     names: dict[int, str] = {}
     for run in [run for run in collection.runs if run.kind == "fit"][-3:]:
@@ -51,7 +45,7 @@ def _older_names(collection: Collection) -> dict[int, str]:
 
 
 def record_update(
-    collection: Collection, kind: str, summary: str, run: Run, changes: ChangeReport | None, **more: Any
+    collection: Store, kind: str, summary: str, run: Run, changes: ChangeReport | None, **more: Any
 ) -> Entry:
     """An entry for something that changed no word of a person's; there is nothing in it to undo."""
     detail: dict[str, Any] = {"run": run.id, **more}

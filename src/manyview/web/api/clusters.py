@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ...collection.runs import Run
 from ...collection.sorted_numbers import among, distinct
 from ...data.tags import match_key
-from ...workflow.index import Index
 from ...workflow.living import LiveCluster
+from ...workflow.reading.index import Index
 from .. import models
 from ..members import member_facts
 from ..refusals import Absent

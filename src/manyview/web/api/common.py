@@ -9,7 +9,7 @@ from fastapi import Depends, Path, Query, Request
 
 from ...collection.history import Entry as HistoryEntry
 from ...collection.runs import Run
-from ...workflow.index import Index
+from ...workflow.reading.index import Index
 from .. import models
 from ..gallery import Gallery
 

@@ -6,12 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from ...collection.collection import Collection
 from ...collection.history import Entry
-from ...errors import StoreError
-from ...workflow.index import Index
+from ...workflow.collection import Collection
+from ...workflow.reading.index import Index
 from .. import models
-from ..refusals import Busy
 from .common import Here, Number, Offset, done, entry_facts
 
 router = APIRouter(prefix="/api", tags=["edits"])
@@ -82,13 +80,10 @@ async def list_history(
 
 
 def take_back(collection: Collection, entry: int | None) -> Entry:
-    """Undo; a refusal is no failure of the collection."""
+    """Undo an entry, or the last one."""
     from ...workflow.undo import undo as undo_entry
 
-    try:
-        return undo_entry(collection, entry)
-    except StoreError as error:
-        raise Busy(str(error)) from error
+    return undo_entry(collection, entry)
 
 
 def history_page(index: Index, offset: int = 0, limit: int = 50) -> models.HistoryPage:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Response
 
-from ...workflow.index import Index
+from ...workflow.reading.index import Index
 from .. import tables
 from .common import Here, RunNumber, Text, Word, command
 from .items import search_for

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ...collection.runs import Run
 from ...data.tags import match_key
-from ...workflow.index import Index
-from ...workflow.item_facts import ItemFacts, item_facts
-from ...workflow.search import Query as Search
-from ...workflow.search import Term, find_rows, matching, parse_query
+from ...workflow.reading.index import Index
+from ...workflow.reading.item_facts import ItemFacts, item_facts
+from ...workflow.reading.search import Query as Search
+from ...workflow.reading.search import Term, find_rows, matching, parse_query
 from .. import models
 from ..members import member_facts, shown
 from ..reasons import Explains

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Response
 
-from ...workflow.index import Index
-from ...workflow.map_layout import MapLayout, read_map
+from ...workflow.reading.index import Index
+from ...workflow.reading.map_layout import MapLayout, read_map
 from .. import models
 from .common import Here, RunNumber, Word
 

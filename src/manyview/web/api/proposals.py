@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from fastapi import APIRouter, Query
 
-from ...collection.collection import Collection
 from ...collection.history import Entry
 from ...errors import ManyviewError
-from ...workflow.index import Index
+from ...workflow.collection import Collection
+from ...workflow.reading.index import Index
 from .. import models
 from ..members import member_facts
 from .common import Here, Offset, Word, command

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Request
 
-from ...collection.collection import Collection
+from ...workflow.collection import Collection
 from ...workflow.fit import METHODS
-from ...workflow.index import Index
+from ...workflow.reading.index import Index
 from .. import models
 from ..gallery import Gallery
 from ..members import shown
@@ -241,7 +241,7 @@ def _or_none(cluster: int) -> int | None:
 
 def estimate_job(index: Index, kind: Kind, method: str | None = None) -> models.Estimate:
     """The answer to ``/api/jobs/estimate``."""
-    from ...workflow.estimate import estimate_work
+    from ...workflow.reading.estimate import estimate_work
 
     found = estimate_work(index.collection, kind, method)
     return models.Estimate(seconds=found.seconds, memory=found.memory, sentence=found.sentence)

@@ -1,0 +1,390 @@
+"""Canonical correlation analysis as a fusion of views: one space in which looks and words can be added and compared."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ...arrays import Matrix, is_sparse
+from ...blocks import row_blocks, workers
+from ...data.checks import as_generator, check_number
+from ...data.views import Views, is_one_array
+from ...errors import ParameterError, ViewError, ViewWarning
+from ...types import Floats, Places
+from ..base import MultiviewEstimator, say
+from ._moments import Moments, Side, covariances, reduced_sides
+from ._solve import Solution, solve
+
+__all__ = ["CanonicalFusion", "check_weights"]
+
+
+_WIDTH = 6144
+"""Features of all views together up to which covariances are made as they are; wider views are reduced first."""
+
+_NEAREST_BYTES = 64 * 2**20
+
+
+class CanonicalFusion(TransformerMixin, MultiviewEstimator):
+    """Bring views into one space, along the directions in which they agree, and add them there.
+
+    Regularised canonical correlation analysis for two views, its MAXVAR generalisation for more. Choose it to cluster
+    or search items by looks and words together, to place items that have only one of them, and to find words for a
+    picture or pictures for words.
+
+    Parameters
+    ----------
+    n_components : int, default=128
+        Dimensions of the shared space (the paper's R). Clipped, with a warning, to what the views have in common.
+    regularization : float of at least 0, default=1.0
+        The paper's rho, as a multiple of each view's mean variance, so that neither the number of items nor the unit of
+        a view matters. It is part of the model: with more features than items and nothing here every correlation is
+        1, and measured clusterings lose much below 0.1.
+    weights : None, numbers or a dict of numbers, default=None
+        Share of each view in the sum (the paper's alpha and 1 - alpha); equal when None.
+    corr_power : float of at least 0, default=1.0
+        Each dimension is multiplied by its correlation to this power; 0 is the paper.
+    random_state : None, int or numpy Generator
+        Only used for views too wide for their covariance.
+    n_jobs : None or int
+        Threads; None takes all cores. The result does not depend on it.
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    correlations_ : ndarray (R,), descending, from 0 to 1, as regularised; for more than two views the mean over pairs
+    projections_ : dict of view name to ndarray (n_features, R)
+    view_weights_ : ndarray (n_views,), summing to 1; 0 for a view that is the same for every item
+    n_components_ : int
+    couplings_ : ndarray (R, n_views, n_views), how far one view's coordinate tells another's
+
+    Notes
+    -----
+    One pass over the data, in blocks, dense or sparse, never densified or copied whole. For D features in all it takes
+    O(n_items D^2) time (for a sparse view, its non-zeros take the place of D), O(D^3) for the directions and D^2
+    numbers of memory. Views that are together wider than 6,144 are first reduced: exactly where there are few items,
+    otherwise to their leading 512 directions or more by random projection, three more passes.
+
+    An item that lacks a view is placed by the others: what it lacks is replaced by what ridge regression of the
+    same strength says about it, which for two views is the coordinate of the other times the correlation. With items
+    that lack views, a covariance is that of the items that have both. One view alone is taken together with itself.
+
+    C. Jin and others, "Cross-modal image clustering via canonical correlation analysis", AAAI 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview import CanonicalFusion
+    >>> looks, words = np.array([[1.0], [2], [3], [4]]), np.array([[1.0], [3], [2], [4]])
+    >>> CanonicalFusion(1, regularization=0).fit([looks, words]).correlations_.round(6).tolist()
+    [0.8]
+    """
+
+    def __init__(
+        self,
+        n_components: int = 128,
+        *,
+        regularization: float = 1.0,
+        weights: Any = None,
+        corr_power: float = 1.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.regularization = regularization
+        self.weights = weights
+        self.corr_power = corr_power
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> CanonicalFusion:
+        """Learn the shared space of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
+        return self._fit(self._fit_views(X), warn=True)
+
+    def _fit(self, views: Views, warn: bool) -> CanonicalFusion:
+        """``warn=False`` is for those who ask for as many components as there may be."""
+        n_components = check_number("n_components", self.n_components, integer=True, low=1)
+        regularization = check_number("regularization", self.regularization, low=0)
+        check_number("corr_power", self.corr_power, low=0)
+        weights = check_weights("weights", self.weights, views.names)
+        rng = as_generator(self.random_state)
+        limit = max(512, _WIDTH // max(2, views.n_views))
+        rank = min(limit, max(512, 4 * n_components))
+        present = np.flatnonzero(views.mask.any(axis=0)).tolist()
+        if self.verbose:
+            say(f"covariances of {views!r}")
+        with workers(self.n_jobs) as threads:
+            sides = reduced_sides(views, present, limit, rank, rng, threads)
+            moments = covariances(sides, threads) if sides else None
+        spreads = [] if moments is None else [_spread(moments, i, side) for i, side in enumerate(sides)]
+        acting = [i for i, spread in enumerate(spreads) if spread > 0]
+        self._warn_idle(views, [present[i] for i in acting])
+        if self.verbose:
+            say(f"directions of {[sides[i].width for i in acting]} dimensions")
+        chosen = [sides[i] for i in acting]
+        solution = Solution([], np.zeros(0), np.zeros((0, 0, 0)))
+        if chosen and moments is not None:
+            solution = solve(
+                lambda i, j: moments.covariance(acting[i], acting[j]),
+                [spreads[i] / side.matrix.shape[1] for i, side in zip(acting, chosen, strict=True)],
+                regularization,
+                n_components,
+                max(float(np.finfo(side.dtype).eps) for side in chosen),
+            )
+        found = solution.correlations.size
+        if found < n_components and (warn or (chosen and not found)):
+            warnings.warn(
+                f"n_components={n_components}, but the views have {found} correlated direction(s) in common (no more "
+                f"than the rank of a view); {max(found, 1)} are kept.",
+                ViewWarning,
+                stacklevel=3,
+            )
+        self._keep_nothing(views, max(found, 1))
+        if found and moments is not None:
+            means = [moments.means[i] for i in acting]
+            self._keep(views, [present[i] for i in acting], chosen, means, solution, weights)
+        self._items: Views | None = views
+        return self
+
+    def _keep_nothing(self, views: Views, n_components: int) -> None:
+        """Views that say nothing: everything at the origin."""
+        self.n_components_ = n_components
+        self.correlations_ = np.zeros(n_components)
+        self.couplings_ = np.tile(np.eye(views.n_views), (n_components, 1, 1))
+        self.view_weights_ = np.zeros(views.n_views)
+        self.view_acts_ = np.zeros(views.n_views, dtype=bool)
+        self.projections_ = {name: np.zeros((width, n_components)) for name, width in views.n_features.items()}
+        self.shifts_ = {name: np.zeros(width) for name, width in views.n_features.items()}
+        self.offsets_ = {name: np.zeros(n_components) for name in views.names}
+
+    def _keep(
+        self,
+        views: Views,
+        acting: list[int],
+        sides: list[Side],
+        means: list[Floats],
+        solution: Solution,
+        weights: Floats,
+    ) -> None:
+        """What the acting views say. The mean row of a view goes in two parts: the shift before, the rest after."""
+        self.correlations_ = solution.correlations
+        self.couplings_[np.ix_(range(self.n_components_), acting, acting)] = solution.couplings
+        self.view_acts_[acting] = True
+        shares = weights[acting] if weights[acting].any() else np.ones(len(acting))
+        self.view_weights_[acting] = shares / shares.sum()
+        for v, side, mean, part in zip(acting, sides, means, solution.directions, strict=True):
+            name = views.names[v]
+            self.projections_[name] = side.in_units_of_the_view(part)
+            self.offsets_[name] = mean @ part
+            if side.shift is not None:
+                self.shifts_[name] = side.shift.astype(np.float64) / side.unit
+
+    def _warn_idle(self, views: Views, acting: list[int]) -> None:
+        for v, name in enumerate(views.names):
+            if v not in acting:
+                why = "is the same for every item" if views.mask[:, v].any() else "is missing for every item"
+                warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=4)
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Items in the shared space (n_items, R), also those that lack views; NaN for those that lack all of them.
+
+        The weighted sum of the views' coordinates, each dimension times its correlation to ``corr_power``.
+        """
+        check_is_fitted(self)
+        views = self._new_views(X)
+        lacking = int((~views.mask.any(axis=1)).sum())
+        if lacking:
+            warnings.warn(f"{lacking} item(s) lack every view; their rows are NaN.", ViewWarning, stacklevel=2)
+        return self._fused(views)
+
+    def _fused(self, views: Views) -> NDArray[Any]:
+        out = np.zeros((views.n_items, self.n_components_), dtype=_common_dtype(views))
+        groups = [(has, rows, self._shares(has)) for has, rows in _patterns(views.mask & self.view_acts_)]
+        for v in np.flatnonzero(self.view_acts_ & views.mask.any(axis=0)).tolist():
+            own = self._coordinates(views, v, self._strength())
+            for has, rows, shares in groups:
+                if has[v]:
+                    out[rows] += own[rows] * shares[:, v].astype(own.dtype)
+        out[~views.mask.any(axis=1)] = np.nan
+        return out
+
+    def coordinates(self, X: Any, view: str) -> NDArray[Any]:
+        """The coordinates (n_items, R) of one view alone, each dimension times its correlation to ``corr_power``.
+
+        NaN for items that lack the view. Those of different views can be compared, see ``nearest``.
+        """
+        check_is_fitted(self)
+        if is_one_array(X):
+            X = {self._known(view): X}
+        views = self._new_views(X)
+        v = views.names.index(self._known(view))
+        out = self._coordinates(views, v, self._strength())
+        out[~views.mask[:, v]] = np.nan
+        return out
+
+    def _strength(self) -> Floats:
+        return self.correlations_ ** float(self.corr_power)
+
+    def _shares(self, has: NDArray[np.bool_]) -> Floats:
+        """What multiplies each view's coordinates (R, n_views) for items that have these views.
+
+        A lacking view's coordinate is predicted from those at hand, and its weight falls to them accordingly.
+        """
+        weights = np.tile(self.view_weights_, (self.n_components_, 1))
+        lacks = self.view_acts_ & ~has
+        if not has.any() or not lacks.any():
+            return weights
+        among = self.couplings_[:, has][:, :, has]
+        across = self.couplings_[:, has][:, :, lacks] @ self.view_weights_[lacks]
+        weights[:, has] += (np.linalg.pinv(among, hermitian=True) @ across[:, :, None])[:, :, 0]
+        return weights
+
+    def _coordinates(self, views: Views, v: int, factor: Floats) -> NDArray[Any]:
+        """The rows of a view, centred and projected, each dimension times a factor; blocks on all threads."""
+        name, matrix = views.names[v], views.values()[v]
+        dtype = np.dtype(matrix.dtype)
+        weights = (self.projections_[name] * factor).astype(dtype)
+        offset = (self.offsets_[name] * factor).astype(dtype)
+        shift = self.shifts_[name].astype(dtype) if self.shifts_[name].any() else None
+        out = np.empty((views.n_items, weights.shape[1]), dtype=dtype)
+
+        def project(rows: slice) -> None:
+            part = matrix[rows]
+            with np.errstate(over="ignore", invalid="ignore"):  # rows that an item lacks may hold anything
+                if shift is not None:
+                    part = (part.toarray() if is_sparse(part) else part) - shift
+                out[rows] = part @ weights
+                out[rows] -= offset
+
+        width = matrix.nnz / max(1, matrix.shape[0]) if is_sparse(matrix) else matrix.shape[1]
+        with workers(self.n_jobs) as threads:
+            blocks = row_blocks(views.n_items, dtype.itemsize * (width + 2 * weights.shape[1]))
+            for _ in threads.map(project, blocks):
+                pass
+        return out
+
+    def nearest(self, view: str, to: Any, *, among: Any = None, n_neighbors: int = 10) -> tuple[Places, NDArray[Any]]:
+        """Items whose ``view`` says what ``to`` says in its own views: words for a picture, pictures for words.
+
+        ``to`` holds the items to search with, in any of the views (a dict or ``Views``; with two views a plain array is
+        taken for the other one). ``among`` holds the items to search; the items of ``fit`` when None, which a model
+        read back from disk no longer has. Returns their row numbers and cosine similarities, best first, both
+        (n_queries, n_neighbors), fewer columns where fewer items have the view; -1 and NaN for a query without views.
+        """
+        check_is_fitted(self)
+        target = self.view_names_.index(self._known(view))
+        count = check_number("n_neighbors", n_neighbors, integer=True, low=1)
+        if is_one_array(to) and len(self.view_names_) == 2:
+            to = {self.view_names_[1 - target]: to}
+        queries = self._mean_coordinates(self._new_views(to))
+        items = self._searched(among)
+        has = np.flatnonzero(items.mask[:, target])
+        if not has.size:
+            raise ViewError(f"no item to search among has view {view!r}.")
+        found = _unit_rows(self._coordinates(items, target, self._strength())[has])
+        asked = np.isfinite(queries).all(axis=1)
+        order, similarity = _most_similar(_unit_rows(np.where(asked[:, None], queries, 0.0)), found, count)
+        order = has[order]
+        order[~asked], similarity[~asked] = -1, np.nan
+        return order, similarity
+
+    def _mean_coordinates(self, views: Views) -> NDArray[Any]:
+        """The views an item has, weighted against each other and added up as they are, without prediction."""
+        total = np.zeros((views.n_items, self.n_components_), dtype=_common_dtype(views))
+        for v in np.flatnonzero(self.view_acts_ & views.mask.any(axis=0)).tolist():
+            part = self._coordinates(views, v, self._strength() * max(self.view_weights_[v], 1e-12))
+            total += np.where(views.mask[:, v : v + 1], part, 0)
+        total[~views.mask.any(axis=1)] = np.nan
+        return total
+
+    def _searched(self, among: Any) -> Views:
+        if among is not None:
+            return self._new_views(among)
+        items = getattr(self, "_items", None)
+        if items is None:
+            raise ParameterError(
+                "this model was read back or copied and no longer holds the items of fit; pass the items to search "
+                "with among=."
+            )
+        return items
+
+    def _known(self, view: str) -> str:
+        if view not in self.view_names_:
+            raise ViewError(f"there is no view {view!r}; the views are {', '.join(map(repr, self.view_names_))}.")
+        return view
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """canonicalfusion0, canonicalfusion1, ..."""
+        check_is_fitted(self)
+        return np.array([f"canonicalfusion{number}" for number in range(self.n_components_)], dtype=object)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_items", None)  # a copy of the model is not a copy of the data
+        return state
+
+
+def check_weights(parameter: str, given: Any, names: tuple[str, ...]) -> Floats:
+    """Numbers of at least 0, one for each view, summing to 1; equal where None is given."""
+    if given is None:
+        return np.full(len(names), 1.0 / len(names))
+    wanted = f"{len(names)} number(s) of at least 0, one for each view ({', '.join(names)})"
+    values = given
+    if isinstance(given, Mapping):
+        if set(given) != set(names):
+            raise ParameterError(f"{parameter} must give {wanted}; got numbers for {', '.join(map(repr, given))}.")
+        values = [given[name] for name in names]
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():
+        raise ParameterError(f"{parameter} must give {wanted}, not all 0; got {given!r}.")
+    return numbers / numbers.sum()
+
+
+def _spread(moments: Moments, i: int, side: Side) -> float:
+    """The sum of a view's variances; 0 where they are nothing but rounding."""
+    spread = float(moments.variances(i).sum()) if side.variance is None else side.variance
+    squares = float(np.trace(moments.products[i, i])) / max(moments.counts[i, i], 1.0)
+    return spread if spread > 64 * np.finfo(side.dtype).eps * squares else 0.0
+
+
+def _common_dtype(views: Views) -> Any:
+    return np.result_type(*(matrix.dtype for matrix in views.values()))
+
+
+def _patterns(present: NDArray[np.bool_]) -> list[tuple[NDArray[np.bool_], Any]]:
+    """Which views items have, each combination with its rows."""
+    kinds, which = np.unique(present, axis=0, return_inverse=True)
+    if len(kinds) == 1:
+        return [(kinds[0], slice(None))]
+    return [(kind, np.flatnonzero(which.ravel() == k)) for k, kind in enumerate(kinds)]
+
+
+def _unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return rows / np.where(norms > 0, norms, 1)[:, None]
+
+
+def _most_similar(queries: NDArray[Any], items: Matrix, count: int) -> tuple[Places, NDArray[Any]]:
+    """The ``count`` largest inner products of each query, best first; the lower row number first on ties."""
+    count = min(count, items.shape[0])
+    order = np.empty((queries.shape[0], count), dtype=np.intp)
+    best = np.empty((queries.shape[0], count), dtype=np.result_type(queries, items))
+    for rows in row_blocks(queries.shape[0], items.shape[0] * best.itemsize, _NEAREST_BYTES):
+        similarity = queries[rows] @ items.T
+        found = np.argpartition(-similarity, count - 1, axis=1)[:, :count] if count < items.shape[0] else None
+        found = np.tile(np.arange(count), (len(similarity), 1)) if found is None else np.sort(found, axis=1)
+        values = np.take_along_axis(similarity, found, axis=1)
+        ranks = np.argsort(-values, axis=1, kind="stable")
+        order[rows] = np.take_along_axis(found, ranks, axis=1)
+        best[rows] = np.take_along_axis(values, ranks, axis=1)
+    return order, best

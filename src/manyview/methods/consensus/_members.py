@@ -1,0 +1,136 @@
+"""The voters: short k-means partitions of every space, and partitions that somebody else made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blocks import Workers
+from ...data.checks import check_number
+from ...data.views import Views
+from ...errors import ParameterError
+from ...types import Places
+from ..spectral import plain_kmeans
+from ._graph import Space
+
+__all__ = ["Given", "Member", "check_members", "given_members", "labels_of_new", "own_members"]
+
+_ROUNDS = 15  # no need to converge: variety is wanted
+_MANY = 60  # clusters from which drawn items are as good a start as k-means++, and much faster
+_SAMPLED = 100_000  # items above which a member is learned on a sample of its own
+_DEFAULT = 10
+
+
+@dataclass(frozen=True)
+class Member:
+    """A partition of a space: its labels (n_items,), -1 for who is not in the space, and its centres."""
+
+    space: str | None
+    labels: NDArray[np.int32]
+    centres: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Given:
+    """A partition from elsewhere. ``classes`` are its labels, in the order of our columns."""
+
+    model: Any  # None where new items cannot be placed
+    labels: NDArray[np.int32]
+    classes: Places
+    weight: float
+
+
+def own_members(
+    spaces: Sequence[Space], n_items: int, n_clusters: int, n_members: int, seed: int, threads: Workers
+) -> list[Member]:
+    """``n_members`` partitions of each space, with K to 3K clusters each.
+
+    Each draws from a random source of its own, found from the seed, the space's key and its number, so that neither
+    threads nor the names and order of views change it.
+    """
+    jobs = [(space, number) for space in spaces for number in range(n_members)]
+    with plain_kmeans() as kmeans:
+
+        def one(which: slice) -> Member:
+            space, number = jobs[which.start]
+            rng = np.random.default_rng([seed, space.key, number])
+            n_rows = space.items.size
+            asked = int(np.clip(rng.integers(n_clusters, 3 * n_clusters + 1), 2, max(2, n_rows // 3)))
+            rows = space.rows
+            if n_rows > _SAMPLED:
+                size = min(n_rows, max(20_000, 200 * asked))
+                rows = rows[np.sort(rng.choice(n_rows, size, replace=False))]
+            init = "k-means++" if asked < _MANY else "random"
+            model = kmeans(np.ascontiguousarray(rows), asked, init, _ROUNDS, int(rng.integers(2**31)))
+            found = model.labels_ if n_rows <= _SAMPLED else model.predict(space.rows)
+            labels = np.full(n_items, -1, dtype=np.int32)
+            labels[space.items] = found
+            return Member(space.name, labels, np.ascontiguousarray(model.cluster_centers_, dtype=np.float32))
+
+        return list(threads.map(one, [slice(j, j + 1) for j in range(len(jobs))]))
+
+
+def check_members(members: Any) -> tuple[int, list[tuple[Any, float]]]:
+    """How many partitions per space to make, and those that were given, with their weights."""
+    if not isinstance(members, (list, tuple)):
+        return check_number("members", members, integer=True, low=1), []
+    n_members, given = None, []
+    for entry in members:
+        value, weight = entry if _is_pair(entry) else (entry, 1.0)
+        if isinstance(value, (int, np.integer)):
+            if n_members is not None:
+                raise ParameterError(f"members may hold one number (partitions per view), got {n_members} and {value}.")
+            n_members = check_number("members", value, integer=True, low=1)
+            continue
+        given.append((value, check_number("the weight of a member", weight, low=0, low_open=True)))
+    return _DEFAULT if n_members is None else n_members, given
+
+
+def _is_pair(entry: Any) -> bool:
+    return isinstance(entry, tuple) and len(entry) == 2 and not isinstance(entry[0], (int, np.integer))
+
+
+def given_members(entries: Sequence[tuple[Any, float]], views: Views) -> list[Given]:
+    """Fitted clusterers (or ones to be fitted now) and plain labels, as columns of votes."""
+    return [_given(number, value, weight, views) for number, (value, weight) in enumerate(entries)]
+
+
+def _given(number: int, value: Any, weight: float, views: Views) -> Given:
+    model = None
+    labels = value
+    if hasattr(value, "get_params"):
+        model = value
+        if not hasattr(model, "labels_"):
+            from sklearn.base import clone
+
+            model = clone(model).fit(views)
+        labels = model.labels_
+        names = getattr(model, "view_names_", None)
+        if names is None or not set(names) <= set(views.names) or not hasattr(model, "predict"):
+            model = None
+    try:
+        labels = np.asarray(labels)
+        whole = labels.dtype.kind in "iu"
+    except ValueError:
+        whole = False
+    if not whole or labels.shape != (views.n_items,):
+        came = f"{labels.dtype} of shape {labels.shape}" if isinstance(labels, np.ndarray) else repr(labels)
+        raise ParameterError(
+            f"given member {number} must be a clusterer or {views.n_items} integer labels (one per item, -1 for items "
+            f"left out), got {came}. A clusterer that was fitted on other items can be passed unfitted."
+        )
+    classes, columns = np.unique(labels, return_inverse=True)
+    skipped = int((classes < 0).sum())
+    numbers: NDArray[np.int32] = np.where(columns >= skipped, columns - skipped, -1).astype(np.int32)
+    return Given(model, numbers, classes[skipped:].astype(np.intp), weight)
+
+
+def labels_of_new(model: Any, classes: Places, views: Views) -> NDArray[np.int32]:
+    """The columns of a given clusterer that new items belong to; -1 for labels that fit did not see."""
+    labels = model.predict(views[list(model.view_names_)])
+    place = np.minimum(np.searchsorted(classes, labels), classes.size - 1)
+    return np.where(classes[place] == labels, place, -1).astype(np.int32)

@@ -1,0 +1,213 @@
+"""From scaled views to clusters, and from a new item's views to its cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blocks import Workers, row_blocks
+from ...data.views import Views
+from ...types import Floats, Places
+from ..spectral import cluster_rows, leading_eigenpairs, spectral_rows
+from ._graph import Memberships, NeighbourGraph, Space, mixed_operator
+from ._members import Given, labels_of_new, own_members
+from ._neighbours import nearest_among, nearest_neighbours
+
+__all__ = ["Outcome", "Points", "kinds_of", "place_new", "vote"]
+
+EXTRA_VECTORS = 2  # against small tight groups that take a vector from the clusters
+_STARTS = 10
+_ANCHORS = 100_000  # items that new ones are compared with
+
+
+@dataclass(frozen=True)
+class Points:
+    """The scaled views that vary, side by side in order of their keys: their columns, and who has which."""
+
+    names: tuple[str, ...]
+    keys: tuple[int, ...]
+    rows: NDArray[np.float32]  # (n, all columns), zero where an item lacks the view
+    edges: Places  # (n_views + 1,): where each view's columns start
+    present: NDArray[np.bool_]  # (n, n_views)
+
+    def spaces(self, at_least: int = 1) -> list[Space]:
+        """Everything with everybody, then each view with those that have it, if that many do."""
+        everyone = np.arange(self.rows.shape[0], dtype=np.int32)
+        spaces = [Space(None, 0, self.rows, everyone)]
+        for v, name in enumerate(self.names):
+            items = np.flatnonzero(self.present[:, v]).astype(np.int32)
+            columns = slice(self.edges[v], self.edges[v + 1])
+            if items.size >= at_least:
+                rows = self.rows[:, columns] if items.size == everyone.size else self.rows[items, columns]
+                spaces.append(Space(name, self.keys[v], rows, items))
+        return spaces
+
+    def of(self, items: Places) -> Points:
+        """Some of the items, given by rising numbers; no copy of all of them."""
+        if items.size == self.rows.shape[0]:
+            return self
+        return Points(self.names, self.keys, self.rows[items], self.edges, self.present[items])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Clusters of the items that voted, and what stands behind them."""
+
+    labels: Places
+    member_labels: NDArray[Any]
+    member_sizes: Places
+    eigenvalues: Floats
+    modularity: float
+    shares: dict[str | None, float]
+    state: dict[str, Any]  # what new items are placed by
+
+
+def kinds_of(points: Points) -> Places:
+    """A number for each item, the same for items that are equal in every view; numbered by first occurrence."""
+    n_items, width = points.rows.shape
+    odd = np.random.default_rng(0).integers(2**63, size=width, dtype=np.uint64) * 2 + 1
+    patterns = np.random.default_rng(1).integers(2**63, size=points.present.shape[1], dtype=np.uint64)
+    blocks = row_blocks(n_items, 16 * (width + 1))
+    hashes = np.empty(n_items, dtype=np.uint64)
+    for block in blocks:
+        bits = (points.rows[block] + np.float32(0.0)).view(np.uint32)  # -0 becomes 0
+        hashes[block] = (bits * odd).sum(axis=1, dtype=np.uint64)
+        hashes[block] += (points.present[block] * patterns).sum(axis=1, dtype=np.uint64)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    leader = first[inverse]
+    for block in blocks:  # equal hashes by accident stay apart
+        differ = (points.rows[block] != points.rows[leader[block]]).any(axis=1)
+        differ |= (points.present[block] != points.present[leader[block]]).any(axis=1)
+        leader[block] = np.where(differ, np.arange(block.start, block.stop), leader[block])
+    return np.unique(leader, return_inverse=True)[1]
+
+
+def vote(
+    points: Points,
+    kinds: Places,
+    given: Sequence[Given],
+    *,
+    n_clusters: int,
+    n_members: int,
+    n_neighbours: int,
+    alpha: float,
+    start: Places | None,
+    seed: int,
+    threads: Workers,
+    step: Callable[[str], AbstractContextManager[None]],
+) -> Outcome:
+    """Members and neighbours of every space, the leading eigenvectors of their votes, and k-means on those."""
+    spaces, n_items = points.spaces(at_least=2), points.rows.shape[0]
+    weights = [1.0 if space.name is None else 1.0 / (len(spaces) - 1) for space in spaces]
+    with step("members"):
+        own = own_members(spaces, n_items, n_clusters, n_members, seed, threads)
+        columns = [member.labels for member in own] + [member.labels for member in given]
+        sizes = np.array([len(member.centres) for member in own] + [member.classes.size for member in given])
+        small = np.int16 if sizes.max() <= np.iinfo(np.int16).max else np.int32
+        labels = np.column_stack(columns).astype(small)
+        member_weights = np.array([1.0] * len(own) + [member.weight for member in given])
+        memberships = Memberships(labels, sizes, member_weights, threads)
+    with step("neighbours"):
+        found: list[NDArray[np.int32]] = []
+        for space in spaces:
+            if len(spaces) == 2 and found and space.items.size == n_items:
+                found.append(found[0])  # a single view is everything
+                continue
+            count = min(n_neighbours, space.items.size - 1)
+            found.append(nearest_neighbours(space.rows, count, threads, seed=seed))
+        graph = NeighbourGraph(n_items, spaces, found, weights, threads)
+    with step("eigenvectors"):
+        operator = mixed_operator(alpha, graph, memberships)
+        n_vectors = n_clusters + EXTRA_VECTORS
+        values, vectors = leading_eigenpairs(operator, n_vectors, seed=seed, n_needed=n_clusters)
+        rows = spectral_rows(values, vectors, power=1.0)
+        if kinds.max() + 1 < n_items:  # equal items stay together
+            totals = np.column_stack([np.bincount(kinds, weights=column) for column in rows.T])
+            rows = (totals / np.bincount(kinds)[:, None])[kinds]
+    with step("clusters"):
+        numbers, centres = cluster_rows(
+            rows, n_clusters, n_init=_STARTS, seed=seed, n_jobs=threads.n_threads, start=start
+        )
+        used, numbers = _by_size(numbers)
+    anchors = np.arange(n_items)
+    if n_items > _ANCHORS:
+        anchors = np.sort(np.random.default_rng(seed).choice(n_items, _ANCHORS, replace=False))
+    positive = np.where(values > 0, 1.0, 0.0)
+    state = {
+        "rows": np.ascontiguousarray(points.rows[anchors]),
+        "present": points.present[anchors],
+        "labels": numbers[anchors],
+        "vectors": (graph.item_factor[:, None] * vectors * positive)[anchors],
+        "table": memberships.cluster_table(vectors * positive),
+        "offsets": memberships.offsets,
+        "weights": member_weights,
+        "spaces": [member.space for member in own],
+        "centres": [member.centres for member in own],
+        "models": [member.model for member in given],
+        "classes": [member.classes for member in given],
+        "row_centres": centres[used].astype(np.float32),
+        "n_neighbours": n_neighbours,
+        "alpha": alpha,
+    }
+    shares = {space.name: share for space, share in zip(spaces, graph.shares(numbers), strict=True)}
+    return Outcome(numbers, labels, sizes, values, graph.modularity(numbers), shares, state)
+
+
+def _by_size(labels: Places) -> tuple[Places, Places]:
+    """The clusters in use, largest first (ties: whose first item comes first), and the labels renumbered so."""
+    used, first, numbers, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    order = np.lexsort((first, -sizes))
+    return used[order], np.argsort(order)[numbers]
+
+
+def place_new(state: dict[str, Any], points: Points, views: Views, threads: Workers) -> Places:
+    """Clusters of new items, by the votes they would have had: neighbours among the fitted items, nearest centres.
+
+    Votes t give the item its row t U in the space of the eigenvectors (Nystrom; the eigenvalue of step 5 cancels that
+    of the extension). Its neighbours are taken to name it back, as they do on average.
+    """
+    fitted = Points(points.names, points.keys, state["rows"], points.edges, state["present"])
+    if "vectors" not in state:  # so few kinds of items that the nearest one decides
+        return state["labels"][nearest_among(points.rows, fitted.rows, 1, threads)[:, 0]]
+    spaces = {space.name: space for space in points.spaces()}
+    known = {space.name: space for space in fitted.spaces()}
+    n_items, n_vectors = points.rows.shape[0], state["table"].shape[1]
+    from_graph, degrees = np.zeros((n_items, n_vectors)), np.zeros(n_items)
+    for name, space in spaces.items():
+        if name in known:
+            count = min(state["n_neighbours"], known[name].items.size)
+            near = known[name].items[nearest_among(space.rows, known[name].rows, count, threads)]
+            weight = 1.0 if name is None else 1.0 / (len(known) - 1)
+            from_graph[space.items] += weight * state["vectors"][near].mean(axis=1)
+            degrees[space.items] += weight
+    from_members, voices = np.zeros((n_items, n_vectors)), np.zeros(n_items)
+    for j, labels in enumerate(_member_labels(state, spaces, views, n_items, threads)):
+        placed = labels >= 0
+        column = state["offsets"][j] + labels[placed]
+        from_members[placed] += state["weights"][j] * state["table"][column]
+        voices[placed] += state["weights"][j]
+    alpha = state["alpha"]
+    rows = alpha * from_graph / np.sqrt(np.maximum(degrees, 1e-300))[:, None]
+    rows += (1.0 - alpha) * from_members / np.sqrt(np.maximum(voices, 1e-300))[:, None]
+    unit = spectral_rows(np.ones(n_vectors), rows).astype(np.float32)
+    return nearest_among(unit, state["row_centres"], 1, threads)[:, 0].astype(np.intp)
+
+
+def _member_labels(
+    state: dict[str, Any], spaces: dict[str | None, Space], views: Views, n_items: int, threads: Workers
+) -> list[NDArray[np.int32]]:
+    """The columns of every member that new items belong to, -1 where it has no opinion."""
+    result = []
+    for name, centres in zip(state["spaces"], state["centres"], strict=True):
+        labels = np.full(n_items, -1, dtype=np.int32)
+        if name in spaces:
+            labels[spaces[name].items] = nearest_among(spaces[name].rows, centres, 1, threads)[:, 0]
+        result.append(labels)
+    for model, classes in zip(state["models"], state["classes"], strict=True):
+        result.append(np.full(n_items, -1, np.int32) if model is None else labels_of_new(model, classes, views))
+    return result

@@ -1,0 +1,223 @@
+"""Compiled loops over the leaves of a finished TagForest: who shares a leaf with whom, and which tags are there."""
+
+import numpy as np
+
+from ...kernel import kernel
+
+_GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
+
+
+@kernel
+def list_mates(leaves, max_mates, mates, offset, first, room):
+    """Write down the members of each leaf of one tree, one leaf after the other, ascending.
+
+    leaves: int32 (n,), -1 for items that take no part. OUT mates: int32 (n,), members; the last of each leaf is stored
+    as -1 - item. offset: int32 (n,), where the leaf of an item begins in mates, -1 where it takes no part; first: int64
+    (n_leaves,), the same for each leaf, -1 for empty ones. Leaves of more than max_mates items are cut into pieces of
+    about equal size, so that none is large; new items meet the first piece. IN and OUT room: int64 (n,), mates of each
+    item added up over trees.
+    """
+    n_leaves = first.shape[0]
+    stop, size = np.zeros(n_leaves + 1, dtype=np.int32), np.zeros(n_leaves, dtype=np.int32)
+    for s in range(leaves.shape[0]):
+        stop[leaves[s] + 1] += 1
+    stop[0] = 0
+    for k in range(n_leaves):
+        size[k] = stop[k + 1]
+        first[k] = stop[k] if size[k] > 0 else -1
+        stop[k + 1] += stop[k]
+    for s in range(leaves.shape[0]):
+        k = leaves[s]
+        offset[s] = first[k] if k >= 0 else -1
+        if k >= 0:
+            mates[stop[k]] = s
+            stop[k] += 1
+            room[s] += min(size[k], max_mates)
+    for k in range(n_leaves):
+        if first[k] < 0:
+            continue
+        pieces = -(-size[k] // max_mates)
+        for piece in range(pieces):
+            begin, end = first[k] + piece * size[k] // pieces, first[k] + (piece + 1) * size[k] // pieces
+            if piece > 0:
+                for at in range(begin, end):
+                    offset[mates[at]] = begin
+            mates[end - 1] = -1 - mates[end - 1]
+
+
+@kernel
+def count_mates(offsets, mates, count, touched):
+    """Count in how many trees each item shares the leaf of one item; returns how many items there are.
+
+    offsets: int32 (n_trees,), those of the item; mates: int32 (n_trees, n). OUT count: uint16 (n,), to be left clean by
+    the caller; touched: int32 (n + 1,), the items counted, the item itself among them.
+    """
+    n_touched = 0
+    for t in range(offsets.shape[0]):
+        at = offsets[t]
+        if at < 0:
+            continue
+        row = mates[t]
+        while True:
+            mate = row[at]
+            last = mate < 0
+            mate = -1 - mate if last else mate
+            touched[n_touched] = mate
+            n_touched += 1 if count[mate] == 0 else 0
+            count[mate] += 1
+            if last:
+                break
+            at += 1
+    return n_touched
+
+
+@kernel
+def affinity_rows(offsets, mates, lengths, indices, values):
+    """Rows of the affinity; the item itself is among its mates.
+
+    offsets: int32 (n_rows, n_trees), of the rows; mates: int32 (n_trees, n). OUT lengths: int64 (n_rows,), entries per
+    row; indices: int32, values: float32, shares of trees, one row after the other. Returns the number of entries.
+    """
+    n, n_trees = mates.shape[1], mates.shape[0]
+    count, touched = np.zeros(n, dtype=np.uint16), np.empty(n + 1, dtype=np.int32)
+    used, unit = 0, np.float32(n_trees)
+    for row in range(offsets.shape[0]):
+        begin = used
+        for at in range(count_mates(offsets[row], mates, count, touched)):
+            j = touched[at]
+            indices[used], values[used] = j, count[j] / unit
+            count[j] = 0
+            used += 1
+        lengths[row] = used - begin
+    return used
+
+
+@kernel
+def keep_largest(key, item, keys, items, n_kept):
+    """Put an item into a list of the largest keys, falling, if it belongs there; returns the list's new length.
+
+    keys: float64 (k,); items: int32 (k,). Of equal keys the first to come stays ahead.
+    """
+    k = keys.shape[0]
+    if n_kept == k:
+        if key <= keys[k - 1]:
+            return n_kept
+        at = k - 1
+    else:
+        at = n_kept
+        n_kept += 1
+    while at > 0 and keys[at - 1] < key:
+        keys[at], items[at] = keys[at - 1], items[at - 1]
+        at -= 1
+    keys[at], items[at] = key, item
+    return n_kept
+
+
+@kernel
+def nearest_rows(offsets, mates, first, neighbors, counts):
+    """The other items that share most leaves with each item, most first.
+
+    As ``affinity_rows``, for items first, first + 1, ... OUT neighbors: int32 (n_rows, k), -1 where there are fewer;
+    counts: uint16. Equal counts are settled by a hash of the pair: taking the first items would make hubs of them.
+    """
+    n = mates.shape[1]
+    count, touched = np.zeros(n, dtype=np.uint16), np.empty(n + 1, dtype=np.int32)
+    keys = np.empty(neighbors.shape[1])
+    for row in range(offsets.shape[0]):
+        item = first + row
+        n_touched = count_mates(offsets[row], mates, count, touched)
+        best, n_kept = neighbors[row], 0
+        for at in range(n_touched):
+            j = touched[at]
+            if j == item:
+                continue
+            if n_kept < keys.shape[0] or count[j] >= np.int64(keys[n_kept - 1]):
+                low, high = np.uint64(min(item, j)), np.uint64(max(item, j))
+                mixed = (low * _GOLDEN + high) * _MIX
+                # count before the point, 32 bits of hash behind it
+                n_kept = keep_largest(count[j] + (mixed >> np.uint64(32)) / 4294967296.0, j, keys, best, n_kept)
+        for r in range(keys.shape[0]):
+            counts[row, r] = count[best[r]] if r < n_kept else 0
+            best[r] = best[r] if r < n_kept else -1
+        for at in range(n_touched):
+            count[touched[at]] = 0
+
+
+@kernel
+def new_rows(ptr, leaf, share, first, tree_of, mates, neighbors, weight):
+    """The training items that share most leaves with each new item, most first.
+
+    ptr, leaf, share: leaves reached, from ``route_shares``; first: int64 (n_leaves of all trees,), where a leaf begins
+    in the mates of its tree, tree_of (int32). OUT neighbors: int32 (n_new, k), -1 where there are fewer; weight:
+    float32, summed shares.
+    """
+    n = mates.shape[1]
+    total, touched = np.zeros(n), np.empty(n, dtype=np.int32)
+    keys = np.empty(neighbors.shape[1])
+    for row in range(ptr.shape[0] - 1):
+        n_touched = 0
+        for e in range(ptr[row], ptr[row + 1]):
+            at = first[leaf[e]]
+            members = mates[tree_of[leaf[e]]]
+            while at >= 0:
+                mate = members[at]
+                last = mate < 0
+                mate = -1 - mate if last else mate
+                if total[mate] == 0.0:
+                    touched[n_touched] = mate
+                    n_touched += 1
+                total[mate] += share[e]
+                at = -1 if last else at + 1
+        best, n_kept = neighbors[row], 0
+        for at in range(n_touched):
+            n_kept = keep_largest(total[touched[at]], touched[at], keys, best, n_kept)
+        for r in range(keys.shape[0]):
+            weight[row, r] = keys[r] if r < n_kept else 0.0
+            best[r] = best[r] if r < n_kept else -1
+        for at in range(n_touched):
+            total[touched[at]] = 0.0
+
+
+@kernel
+def leaf_votes(ptr, leaf, share, first, tree_of, mates, itself, tag_ptr, tag, frequency, positive, negative):
+    """What the leaves of each item say about every tag, the item itself left out.
+
+    As ``new_rows``; itself: int64 (n_rows,), the item's number in training, -1 for a new one; tag_ptr, tag: CSR of the
+    training tags. OUT, float32 (n_rows, n_tags): frequency, mean share of mates with the tag (NaN where an item has no
+    mates at all); positive and negative, summed shares of trees whose mates all have the tag, or none of them.
+    """
+    n_tags = frequency.shape[1]
+    count, touched = np.zeros(n_tags, dtype=np.int32), np.empty(n_tags, dtype=np.int32)
+    for row in range(ptr.shape[0] - 1):
+        mean, yes, seen = np.zeros(n_tags), np.zeros(n_tags), np.zeros(n_tags)
+        trees = 0.0
+        for e in range(ptr[row], ptr[row + 1]):
+            at = first[leaf[e]]
+            members = mates[tree_of[leaf[e]]]
+            n_mates, n_touched = 0, 0
+            while at >= 0:
+                mate = members[at]
+                last = mate < 0
+                mate = -1 - mate if last else mate
+                at = -1 if last else at + 1
+                if mate == itself[row]:
+                    continue
+                n_mates += 1
+                for k in range(tag_ptr[mate], tag_ptr[mate + 1]):
+                    if count[tag[k]] == 0:
+                        touched[n_touched] = tag[k]
+                        n_touched += 1
+                    count[tag[k]] += 1
+            if n_mates == 0:
+                continue
+            trees += share[e]
+            for k in range(n_touched):
+                i = touched[k]
+                mean[i] += share[e] * count[i] / n_mates
+                seen[i] += share[e]
+                if count[i] == n_mates:
+                    yes[i] += share[e]
+                count[i] = 0
+        for i in range(n_tags):
+            frequency[row, i] = mean[i] / trees if trees > 0.0 else np.nan
+            positive[row, i], negative[row, i] = yes[i], max(0.0, trees - seen[i])

@@ -1,0 +1,455 @@
+"""A forest that learns from sparse tags at several levels of abstraction (HML-RF)."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from ...blocks import Workers, row_blocks, workers
+from ...data.checks import as_generator, check_choice, check_number
+from ...data.tags import TagTable, as_tag_table
+from ...data.views import Views
+from ...errors import ParameterError, ViewError, ViewWarning
+from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ._bins import MAX_BINS, Bins, feature_quota
+from ._clusters import MOST_CLUSTERS, mean_codes, spectral_clusters, view_means
+from ._scores import affinity_scores, cluster_scores, leaf_scores, prior_scores
+from ._soft_tags import soft_layers
+from ._tag_layers import given_layers, induced_layers
+from ._trees import Forest, Mates, Shares, grow_clustering_forest, grow_forest
+
+__all__ = ["TagForest"]
+
+Labels = NDArray[np.intp]
+_METHODS = ("combined", "neighbourhood", "cluster", "affinity", "leaf_frequency")
+_MIXED = 0.1
+
+
+class TagForest(ClusterMixin, MultiviewEstimator):
+    """Cluster items by looks and sparse tags together, and score the tags they may lack (HML-RF).
+
+    Trees split on the views' features; tags judge the splits, the abstract ones first, and a tag that is not there
+    counts as unknown where the item's other tags speak for it. Items that end in the same leaves are alike. Choose it
+    for dense features of pictures or text with few, incomplete tags each. Sparse 0/1 features split tags badly: a
+    warning says so. Without tags it is a clustering forest (real items told from made-up ones).
+
+    Parameters
+    ----------
+    n_clusters : None or int, default=None
+        None takes the widest gap among the leading eigenvalues, up to 20 clusters.
+    n_estimators : int, default=1000
+        Trees (the paper's tau). Noise of the affinity falls with their square root.
+    min_samples_leaf : int, default=3
+        No leaf is smaller (phi).
+    min_samples_split : int, default=2
+        Nodes of fewer items are leaves; twice ``min_samples_leaf`` is needed in any case.
+    max_features : "sqrt", int, float or None, default="sqrt"
+        Features tried per node (nu_try): root of all features, a number, a share, or all. Each view gets an equal
+        part, at most its width and at least one.
+    n_neighbors : int, default=20
+        Neighbours kept per item in the graph, and asked for scores (kappa).
+    hierarchy : None, TagHierarchy or list of layers, default=None
+        None induces one from the tags; layers are lists of words, or of columns, most abstract first.
+    n_layers : int, default=2
+        Layers of an induced hierarchy (mu).
+    use_hierarchy : bool, default=True
+        False puts all tags in one layer: the paper's FlatTags. Best where specific tags tell most.
+    use_correlations : bool, default=True
+        Soft tags from co-occurrence and mutual exclusion. False is the paper's NoCorr.
+    max_bins : int up to 255, or None, default=255
+        Bins per feature. A feature with no more distinct values is cut between all of them. None keeps every cut-point
+        of up to 65,535, for small data; slower.
+    random_state : None, int or numpy Generator
+    n_jobs : None or int
+        Threads; None takes all cores. The result does not depend on it.
+    verbose : int, default=0
+        1 tells of progress, time and memory, on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray (n_items,), -1 for items that lack every view
+    n_clusters_ : int
+    cluster_centers_ : dict of view name to ndarray (n_clusters, n_features), means over the items that have the view
+    neighbors_ : CSR (n_items, n_items), the ``n_neighbors`` largest affinities of each item to others, largest first
+    leaves_ : ndarray int32 (n_items, n_estimators), the leaf of each training item, -1 without views
+    tag_names_ : list of str
+    layers_ : list of ndarray, columns of the tags in each layer, most abstract first
+    tags_, refused_ : CSR (n_items, n_tags), what was known in ``fit``: yes and no
+    eigenvalues_ : ndarray, those of the graph that were looked at
+    mixed_share_ : float, share of item places in large leaves whose tags no feature could tell apart
+    forest_, bins_ : dict of ndarray, the nodes of all trees and the cut-points of all features
+
+    Notes
+    -----
+    A tree takes O(nu n depth tags_per_item); the affinity O(n tau leaf_size). In ``fit`` memory is one byte per item
+    and feature (codes), 12 bytes per item and tree, and one block; the saved model keeps 4 bytes per item and tree, and
+    17 per node. Nothing of n_items x n_items is made. Leaves have at most 2,000 items: larger pure nodes are halved on
+    random features. Items that lack a view follow the side training learned, or both sides in proportion. There is no
+    bootstrap: tags reach the affinity through the leaves of the items themselves, so scores of training items leave the
+    item out instead.
+
+    J. Wang, X. Zhu, S. Gong, "Discovering visual concept structure with sparse and incomplete tags", Artificial
+    Intelligence 250, 2017.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview import TagForest
+    >>> rng = np.random.default_rng(0)
+    >>> looks = rng.normal(size=(40, 5)) + 4 * (np.arange(40) % 2)[:, None]
+    >>> tags = [["cat", "pet"] if i % 2 else ["oak"] for i in range(40)]
+    >>> model = TagForest(n_clusters=2, n_estimators=50, random_state=0).fit(looks, tags)
+    >>> bool(model.labels_[0] == model.labels_[2]), bool(model.labels_[0] == model.labels_[1])
+    (True, False)
+    >>> model.tag_names_, model.tag_scores(looks[:1], method="affinity").round(2).tolist()
+    (['cat', 'oak', 'pet'], [[0.0, 1.0, 0.0]])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        n_estimators: int = 1000,
+        min_samples_leaf: int = 3,
+        min_samples_split: int = 2,
+        max_features: Any = "sqrt",
+        n_neighbors: int = 20,
+        hierarchy: Any = None,
+        n_layers: int = 2,
+        use_hierarchy: bool = True,
+        use_correlations: bool = True,
+        max_bins: int | None = MAX_BINS,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.min_samples_split = min_samples_split
+        self.max_features = max_features
+        self.n_neighbors = n_neighbors
+        self.hierarchy = hierarchy
+        self.n_layers = n_layers
+        self.use_hierarchy = use_hierarchy
+        self.use_correlations = use_correlations
+        self.max_bins = max_bins
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, tags: Any = None) -> TagForest:
+        """Grow the forest and find the clusters.
+
+        ``tags``: a ``TagTable``, a 0/1 matrix, a list of words per item, or one label per item (each then is a tag).
+        """
+        views = self._fit_views(X)
+        self._check_parameters()
+        table = self._tag_table(tags, views.n_items)
+        has_any = views.mask.any(axis=1)
+        warn_items_without_views(has_any)
+        if self.n_clusters is not None:
+            check_n_clusters(self.n_clusters, int(has_any.sum()))
+        elif not has_any.any():
+            raise ViewError("every item lacks every view; there is nothing to learn from.")
+        seeds = as_generator(self.random_state).integers(2**31, size=3)
+        self.tag_names_, self.tags_, self.refused_ = list(table.names), table.yes.copy(), table.no.copy()
+        self.layers_ = self._layers(table, int(seeds[0]))
+        with workers(self.n_jobs) as threads:
+            self._grow(views, table, np.flatnonzero(has_any).astype(np.int32), int(seeds[1]), threads)
+            mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
+            self.neighbors_ = mates.nearest(int(self.n_neighbors), threads)
+        self._cluster(views, has_any, int(seeds[2]))
+        self._mates, self._views = mates, views  # for scores; not saved
+        return self
+
+    def fit_predict(self, X: Any, tags: Any = None) -> Labels:
+        """Grow the forest and give each item's cluster."""
+        return self.fit(X, tags).labels_
+
+    def _check_parameters(self) -> None:
+        check_number("n_estimators", self.n_estimators, integer=True, low=1, high=65_535)
+        check_number("min_samples_leaf", self.min_samples_leaf, integer=True, low=1)
+        check_number("min_samples_split", self.min_samples_split, integer=True, low=2)
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_number("n_layers", self.n_layers, integer=True, low=1)
+        if self.max_bins is not None:
+            check_number("max_bins", self.max_bins, integer=True, low=2, high=MAX_BINS)
+        if isinstance(self.max_features, str):
+            check_choice("max_features", self.max_features, ("sqrt",))
+        elif isinstance(self.max_features, float):
+            check_number("max_features", self.max_features, low=0, high=1, low_open=True)
+        elif self.max_features is not None:
+            check_number("max_features", self.max_features, integer=True, low=1)
+
+    def _tag_table(self, tags: Any, n_items: int) -> TagTable:
+        if isinstance(tags, np.ndarray) and tags.ndim == 1:  # one label per item
+            labels = [str(label) for label in tags.tolist()] if all(map(np.isscalar, tags.tolist())) else None
+            tags = tags if labels is None else [[label] for label in labels]
+        if tags is None:
+            return TagTable.from_lists([[] for _ in range(n_items)])
+        table = as_tag_table(tags, n_items)
+        if table.yes.nnz == 0:
+            warnings.warn(
+                "no item carries any tag: items are clustered by their features alone.", ViewWarning, stacklevel=3
+            )
+        return table
+
+    def _layers(self, table: TagTable, seed: int) -> list[NDArray[np.intp]]:
+        used = np.flatnonzero(table.yes.getnnz(axis=0))
+        if not self.use_hierarchy or used.size == 0:
+            return [used] if used.size else []
+        if self.hierarchy is not None:
+            return given_layers(table, self.hierarchy)
+        groups = MOST_CLUSTERS if self.n_clusters is None else int(self.n_clusters)
+        return induced_layers(table.yes, int(self.n_layers), groups, seed)
+
+    def _grow(self, views: Views, table: TagTable, items: Any, seed: int, threads: Workers) -> None:
+        n_trees, widths = int(self.n_estimators), views.n_features
+        if self.verbose:
+            needed = views.n_items * (sum(widths.values()) * (1 if self.max_bins else 2) + 12 * n_trees)
+            say(
+                f"binning {sum(widths.values())} features, about {needed / 2**20:,.0f} MB; kernels compile on first use"
+            )
+        bins, codes = Bins.learn(views, self.max_bins, threads)
+        layers = soft_layers(table, self.layers_, bool(self.use_correlations))
+        settings: dict[str, Any] = {
+            "seeds": [int(s.generate_state(1, np.uint64)[0]) for s in np.random.SeedSequence(seed).spawn(n_trees)],
+            "min_leaf": int(self.min_samples_leaf),
+            "min_split": int(self.min_samples_split),
+            "missing": bins.missing,
+            "n_kept": views.n_items,
+            "threads": threads,
+            "report": _reporter(n_trees) if self.verbose else lambda: None,
+        }
+        quota = feature_quota(self.max_features, widths)
+        view_start = np.concatenate([[0], np.cumsum(list(widths.values()))]).astype(np.int64)
+        if layers:
+            grown = grow_forest(codes, layers, items, quota, view_start, **settings)
+        else:
+            grown = grow_clustering_forest(codes, items, quota, view_start, **settings)
+        forest, self.leaves_, self.mixed_share_ = grown
+        self.forest_ = forest.state()
+        self.bins_: dict[str, Any] = {"points": bins.points, "start": bins.start}
+        self.mean_codes_ = codes  # replaced by means over clusters once there are some
+        if self.verbose:
+            say(f"{n_trees} trees of {forest.feature.size / n_trees:,.0f} nodes on average")
+        if self.layers_ and self.mixed_share_ > _MIXED:
+            warnings.warn(
+                f"{self.mixed_share_:.0%} of the items end in large leaves whose tags no feature tells apart: the "
+                "views are too sparse or too unlike the tags for a forest. ConsensusClustering over views and tags "
+                "does not need splits.",
+                ViewWarning,
+                stacklevel=3,
+            )
+
+    def _cluster(self, views: Views, has_any: Any, seed: int) -> None:
+        """Normalised spectral clustering of the graph of nearest neighbours."""
+        if self.verbose:
+            say("eigenvectors of the graph of neighbours")
+        wanted = None if self.n_clusters is None else int(self.n_clusters)
+        inside, found, self.eigenvalues_ = spectral_clusters(self.neighbors_, has_any, wanted, seed, self.n_jobs)
+        kinds, found = np.unique(found, return_inverse=True)
+        self.n_clusters_ = int(kinds.size)
+        if wanted is not None and kinds.size < wanted:
+            warnings.warn(
+                f"found {kinds.size} distinct clusters, fewer than n_clusters={wanted}: too many items share all "
+                "their leaves.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.labels_ = np.full(views.n_items, -1, dtype=np.intp)
+        self.labels_[inside] = found
+        codes = self.mean_codes_
+        self.mean_codes_ = mean_codes(codes, self.labels_, self.n_clusters_, self._bins().missing)
+        outside = np.flatnonzero(has_any & (self.labels_ < 0))
+        if outside.size:
+            self.labels_[outside] = self._nearest_centers(codes[:, outside])
+        self.cluster_centers_ = view_means(views, self.labels_, self.n_clusters_)
+
+    def _bins(self) -> Bins:
+        return Bins(self.bins_["points"], self.bins_["start"], self.max_bins is None)
+
+    def _nearest_centers(self, codes: NDArray[Any]) -> Labels:
+        """The cluster whose mean codes are nearest, for items that share no leaf with anybody."""
+        held = codes != self._bins().missing
+        distance = np.array([(np.abs(codes - mean[:, None]) * held).sum(axis=0) for mean in self.mean_codes_])
+        return distance.argmin(axis=0).astype(np.intp)
+
+    def apply(self, X: Any = None) -> NDArray[np.int32]:
+        """The leaf of each item in each tree, ``n_items x n_estimators``; training items when ``X`` is None.
+
+        Numbers count the leaves within a tree. Where an item lacks a feature that no training item lacked, it goes to
+        the larger side.
+        """
+        if X is None:
+            self._check_fitted()
+            return self.leaves_.copy()
+        views = self._new_views(X)
+        with workers(self.n_jobs) as threads:
+            leaves = Forest(**self.forest_).leaves_of(self._bins().codes(views, threads), self._bins().missing, threads)
+        leaves[~views.mask.any(axis=1)] = -1
+        return leaves
+
+    def affinity(self) -> Any:
+        """Share of trees in which two training items end in the same leaf: CSR float32, symmetric, with unit diagonal.
+
+        About ``n_estimators`` x (leaf size) entries per item at most; ``neighbors_`` holds the largest ones only.
+        """
+        self._check_fitted()
+        with workers(self.n_jobs) as threads:
+            matrix = self._leaf_mates(threads).affinity(threads)
+        absent = np.flatnonzero(self.leaves_[:, 0] < 0)
+        if absent.size:
+            from scipy.sparse import csr_matrix
+
+            ones = np.ones(absent.size, dtype=np.float32)
+            matrix = csr_matrix(matrix + csr_matrix((ones, (absent, absent)), shape=matrix.shape))
+        return matrix
+
+    def predict(self, X: Any) -> Labels:
+        """The cluster of new items: a vote of their nearest training items, weighted by affinity; tags are not used."""
+        views = self._new_views(X)
+        warn_items_without_views(views.mask.any(axis=1))
+        labels = np.empty(views.n_items, dtype=np.intp)
+        for rows, codes, _, nearest in self._new_blocks(views):
+            labels[rows] = self._vote(nearest, codes)
+        labels[~views.mask.any(axis=1)] = -1
+        return labels
+
+    def _vote(self, nearest: Any, codes: NDArray[Any]) -> Labels:
+        weights = np.zeros((nearest.shape[0], self.n_clusters_))
+        row = np.repeat(np.arange(nearest.shape[0]), np.diff(nearest.indptr))
+        np.add.at(weights, (row, self.labels_[nearest.indices]), nearest.data)
+        labels = weights.argmax(axis=1).astype(np.intp)
+        alone = np.flatnonzero(nearest.getnnz(axis=1) == 0)
+        if alone.size:
+            labels[alone] = self._nearest_centers(codes[:, alone])
+        return labels
+
+    def tag_scores(self, X: Any = None, method: str = "combined") -> NDArray[np.float32]:
+        """How likely each tag is for each item, ``n_items x n_tags``; columns as ``tag_names_``.
+
+        For training items when ``X`` is None, each item itself left out; an unseen item is judged by its features.
+        Where a tag is known in training the score is what the others would say; a known no scores 0.
+
+        method : "combined", "neighbourhood", "cluster", "affinity" or "leaf_frequency", default="combined"
+            "neighbourhood": votes of leaves whose other items all have the tag, or none (LN). "cluster": frequency in
+            the cluster (GC). "affinity": summed affinity of the neighbours that have it (AM). "leaf_frequency": mean
+            frequency in the leaves; a flat forest (``use_hierarchy=False``) suits it. "combined": the stack of
+            ``TagCompleter``, which is best and needs the items of ``fit``; after ``load``, fit a ``TagCompleter``.
+        """
+        check_choice("method", method, _METHODS)
+        self._check_fitted()
+        if not self.layers_:
+            raise ParameterError("tag_scores needs a forest that was fitted with tags: fit(X, tags).")
+        if method == "combined":
+            return self._combined_scores(X)
+        if X is not None:
+            return self._new_scores(self._new_views(X), method)
+        n_items, n_tags = self.tags_.shape
+        scores = np.empty((n_items, n_tags), dtype=np.float32)
+        with workers(self.n_jobs) as threads:
+            mates = self._leaf_mates(threads)
+            tree_of_leaf = Forest(**self.forest_).tree_of_leaf
+
+            def block(rows: slice) -> None:
+                itself = np.arange(rows.start, rows.stop)
+                if method == "cluster":
+                    part = cluster_scores(self.labels_[rows], itself, self.labels_, self.tags_)
+                elif method == "affinity":
+                    part = affinity_scores(self.neighbors_[rows], int(self.n_neighbors), self.tags_)
+                else:
+                    shares = Shares.of_training(self.leaves_[rows], self.forest_["leaf_start"])
+                    votes = method == "neighbourhood"
+                    part = leaf_scores(shares, itself, mates, tree_of_leaf, self.tags_, votes)
+                scores[rows] = _or_prior(part, itself, self.tags_)
+
+            for _ in threads.map(block, row_blocks(n_items, 12 * n_tags + 16 * self.leaves_.shape[1])):
+                pass
+        refused = self.refused_.tocoo()
+        scores[refused.row, refused.col] = 0.0
+        return scores
+
+    def _new_scores(self, views: Views, method: str) -> NDArray[np.float32]:
+        scores = np.empty((views.n_items, self.tags_.shape[1]), dtype=np.float32)
+        tree_of_leaf = Forest(**self.forest_).tree_of_leaf
+        for rows, codes, shares, nearest in self._new_blocks(views):
+            nobody = np.full(rows.stop - rows.start, -1)
+            if method == "cluster":
+                part = cluster_scores(self._vote(nearest, codes), nobody, self.labels_, self.tags_)
+            elif method == "affinity":
+                part = affinity_scores(nearest, int(self.n_neighbors), self.tags_)
+            else:
+                part = leaf_scores(shares, nobody, self._mates, tree_of_leaf, self.tags_, method == "neighbourhood")
+            part[~views.mask[rows].any(axis=1)] = np.nan
+            scores[rows] = _or_prior(part, nobody, self.tags_)
+        return scores
+
+    def _combined_scores(self, X: Any) -> NDArray[np.float32]:
+        from ...completion import TagCompleter
+
+        if getattr(self, "_views", None) is None:
+            raise ParameterError(
+                "method='combined' needs the items of fit, which a saved forest does not keep. Use "
+                "TagCompleter().fit(X, tags), or another method."
+            )
+        table = TagTable(self.tag_names_, self.tags_.copy(), self.refused_.copy())
+        # The forest as one more source gains nothing that can be measured and costs several times the rest.
+        completer = TagCompleter().fit(self._views, table)
+        scores: NDArray[np.float32] = completer.tag_scores(None if X is None else self._new_views(X))
+        return scores
+
+    def _new_blocks(self, views: Views) -> Any:
+        """New items, some at a time: (rows, codes, leaves with shares, nearest training items)."""
+        bins, forest = self._bins(), Forest(**self.forest_)
+        tree_of_leaf = forest.tree_of_leaf
+        with workers(self.n_jobs) as threads:
+            mates = self._leaf_mates(threads)
+            width = bins.start.size + 16 * forest.n_trees + 12 * max(1, self.tags_.shape[1])
+            for rows in row_blocks(views.n_items, width):
+                codes = bins.codes(views[rows], threads)
+                shares = forest.shares_of(codes, bins.missing)
+                yield rows, codes, shares, mates.nearest_to(shares, int(self.n_neighbors), tree_of_leaf)
+
+    def _leaf_mates(self, threads: Workers) -> Mates:
+        if getattr(self, "_mates", None) is None:
+            self._mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
+        return self._mates
+
+    def _check_fitted(self) -> None:
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "leaves_")
+
+
+def _or_prior(scores: NDArray[np.float32], itself: NDArray[Any], yes: Any) -> NDArray[np.float32]:
+    """Where an item has nobody to ask, the frequency in the collection."""
+    silent = np.flatnonzero(np.isnan(scores).any(axis=1))
+    if silent.size:
+        scores[silent] = prior_scores(itself[silent], yes)
+    return scores
+
+
+def _reporter(n_trees: int) -> Callable[[], None]:
+    """Tells of every tenth of the trees; the clock starts after the first, which may have compiled."""
+    clock = {"done": 0, "started": 0.0}
+
+    def report() -> None:
+        clock["done"] += 1
+        done = int(clock["done"])
+        if done == 1:
+            clock["started"] = time.perf_counter()
+        elif done == n_trees or done * 10 // n_trees > (done - 1) * 10 // n_trees:
+            each = (time.perf_counter() - clock["started"]) / (done - 1)
+            left = f", about {each * (n_trees - done):,.0f} s left" if done < n_trees else ""
+            say(f"tree {done} of {n_trees}, {1000 * each:,.1f} ms each{left}")
+
+    return report

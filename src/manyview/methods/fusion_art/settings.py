@@ -1,0 +1,216 @@
+"""What a person may pass to FusionART, checked and brought to one form."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import Matrix, is_sparse
+from ...blocks import row_blocks
+from ...data.checks import check_number
+from ...data.views import Views
+from ...errors import ParameterError, ViewError, ViewWarning
+from ...types import Floats, Places
+
+__all__ = [
+    "check_bounds",
+    "check_groups",
+    "check_kinds",
+    "check_shares",
+    "check_tags",
+    "check_vigilance",
+    "data_bounds",
+]
+
+
+KINDS = ("content", "tags")
+
+_BOUNDS_BYTES = 2**20  # so that the second look at a block finds it in the cache
+
+
+def check_kinds(channels: Any, views: Views) -> dict[str, str]:
+    """View name -> "content" or "tags". A sparse view that becomes content without being asked for gets a warning."""
+    kinds = {name: "tags" if is_sparse(matrix) and _is_binary(matrix) else "content" for name, matrix in views.items()}
+    given = {} if isinstance(channels, str) and channels == "auto" else channels
+    for name, matrix in views.items():
+        if is_sparse(matrix) and kinds[name] == "content" and isinstance(given, Mapping) and name not in given:
+            warnings.warn(
+                f"view {name!r} is sparse but holds more than 0 and 1, so it is taken as content, where items that are "
+                "mostly zeros all look alike and few clusters come out. If a number means that an item has something, "
+                f"pass the view as tags: {name} > 0 in place of it; channels={{{name!r}: 'content'}} says that it is "
+                "meant so.",
+                ViewWarning,
+                stacklevel=5,
+            )
+    if isinstance(channels, str) and channels == "auto":
+        return kinds
+    if not isinstance(channels, Mapping):
+        raise ParameterError(
+            f"channels must be 'auto' or a dict of view name to 'content' or 'tags', got {channels!r}."
+        )
+    for name, kind in channels.items():
+        if name not in kinds:
+            raise ParameterError(f"channels names view {name!r}, but the views are {', '.join(map(repr, kinds))}.")
+        if kind not in KINDS:
+            raise ParameterError(f"channels must say 'content' or 'tags' for view {name!r}, got {kind!r}.")
+        kinds[name] = kind
+    return kinds
+
+
+def _is_binary(matrix: Matrix) -> bool:
+    return bool(((matrix.data == 1) | (matrix.data == 0)).all())
+
+
+def check_tags(views: Views, kinds: Mapping[str, str]) -> None:
+    """Tag channels hold 0 and 1 and nothing else; an error names the view, the row and the value."""
+    for v, (name, matrix) in enumerate(views.items()):
+        if kinds[name] != "tags" or (is_sparse(matrix) and _is_binary(matrix)):
+            continue
+        if is_sparse(matrix):
+            at = int(np.flatnonzero((matrix.data != 0) & (matrix.data != 1))[0])
+            raise _bad_tags(name, float(matrix.data[at]), int(np.searchsorted(matrix.indptr, at, side="right")) - 1)
+        wrong = (matrix != 0) & (matrix != 1) & views.mask[:, v : v + 1]
+        if wrong.any():
+            row, column = (int(at[0]) for at in np.nonzero(wrong))
+            raise _bad_tags(name, float(matrix[row, column]), row)
+
+
+def _bad_tags(name: str, value: float, row: int) -> ViewError:
+    return ViewError(
+        f"view {name!r} is a tag channel, where 1 means that the item has the tag and 0 that it does not, but row "
+        f"{row} holds {value:g}. Pass 0 and 1 ({name} > 0 where any count is a yes), or make it content with "
+        f"channels={{{name!r}: 'content'}}."
+    )
+
+
+def check_vigilance(vigilance: Any, kinds: Mapping[str, str]) -> Floats:
+    """One number for each view, in the order of the views."""
+    names = list(kinds)
+    if isinstance(vigilance, Mapping):
+        for key in vigilance:
+            if key not in kinds and key not in KINDS:
+                raise ParameterError(
+                    f"vigilance names {key!r}, which is neither a view ({', '.join(names)}) nor 'content' or 'tags'."
+                )
+        given = [vigilance.get(name, vigilance.get(kinds[name], 0.1)) for name in names]
+    elif isinstance(vigilance, (list, tuple, np.ndarray)):
+        given = list(vigilance)
+        if len(given) != len(names):
+            raise ParameterError(f"vigilance must be one number, or one for each of the {len(names)} views.")
+    else:
+        given = [vigilance] * len(names)
+    for name, value in zip(names, given, strict=True):
+        try:
+            check_number("vigilance", value, low=0, high=1)
+        except ParameterError:
+            raise ParameterError(
+                f"vigilance must be between 0 and 1 for every view, got {value!r} for view {name!r}."
+            ) from None
+    return np.array(given, dtype=np.float64)
+
+
+def check_shares(contributions: Any, names: tuple[str, ...]) -> Floats | None:
+    """Fixed contributions that sum to one, in the order of the views; None where they adapt."""
+    if isinstance(contributions, str) and contributions == "adaptive":
+        return None
+    wanted = f"'adaptive' or {len(names)} number(s) of at least 0, one for each view ({', '.join(names)})"
+    given = contributions
+    if isinstance(given, Mapping):
+        if set(given) != set(names):
+            raise ParameterError(f"contributions must be {wanted}; got numbers for {', '.join(map(repr, given))}.")
+        given = [given[name] for name in names]
+    try:
+        shares = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        shares = np.empty(0)
+    if shares.shape != (len(names),) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
+        raise ParameterError(f"contributions must be {wanted}, not all 0; got {contributions!r}.")
+    return shares / shares.sum()
+
+
+def check_bounds(bounds: Any, name: str, width: int) -> tuple[Floats, Floats] | None:
+    """Low and high of every feature of one content view, or None where nothing was given for it."""
+    if isinstance(bounds, Mapping):
+        bounds = bounds.get(name)
+    if bounds is None:
+        return None
+    try:
+        low, high = (np.broadcast_to(np.asarray(side, dtype=np.float64), (width,)).copy() for side in bounds)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"bounds must be a pair (low, high) of numbers or of {width} numbers each for view {name!r}, or a dict of "
+            f"such pairs; got {bounds!r}."
+        ) from error
+    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
+        raise ParameterError(f"bounds for view {name!r} must be finite, low at most high.")
+    return low, high
+
+
+def data_bounds(matrix: Matrix, has: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Smallest and largest value of each feature over the items that have the view; 0 and 0 where none has."""
+    if not has.any():
+        return np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
+    if is_sparse(matrix):
+        rows = matrix if has.all() else matrix[has]
+        ends = [getattr(rows, side)(axis=0) for side in ("min", "max")]
+        low, high = (np.asarray(end.todense() if hasattr(end, "todense") else end, dtype=np.float64) for end in ends)
+        return low.ravel(), high.ravel()
+    low, high = np.full(matrix.shape[1], np.inf), np.full(matrix.shape[1], -np.inf)
+    for block in row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize, _BOUNDS_BYTES):
+        # Rows that a mask hides may hold anything, so NaN is not what tells them apart.
+        rows = matrix[block] if has[block].all() else matrix[block][has[block]]
+        if rows.shape[0]:
+            np.minimum(low, rows.min(axis=0), out=low)
+            np.maximum(high, rows.max(axis=0), out=high)
+    return low, high
+
+
+def check_groups(y: Any, views: Views) -> dict[Any, Places]:
+    """A person's groups: name of the group -> rows of its members, in the order the groups shall be numbered.
+
+    ``y`` is one integer per item (-1: unknown), or lists of ids (``Views.ids``), or a dict of such lists.
+    """
+    if y is None:
+        return {}
+    if isinstance(y, Mapping):
+        return _rows_by_id(dict(y), views.ids)
+    if isinstance(y, (list, tuple)) and y and all(isinstance(part, (list, tuple, set, np.ndarray)) for part in y):
+        return _rows_by_id(dict(enumerate(y)), views.ids)
+    numbers = np.asarray(y)
+    if numbers.ndim == 2 and numbers.shape[1] == 1:
+        numbers = numbers[:, 0]
+    if numbers.shape != (views.n_items,):
+        raise ParameterError(
+            f"y must hold one integer for each of the {views.n_items} items (-1: unknown), or lists of ids; got shape "
+            f"{numbers.shape}."
+        )
+    try:
+        whole = numbers.astype(np.int64)
+        good = numbers.dtype.kind in "iub" or bool((numbers.astype(np.float64) == whole).all())
+    except (TypeError, ValueError):
+        good = False
+    if not good or (whole < -1).any():
+        raise ParameterError("y must hold integers, the number of each item's group, and -1 where it is unknown.")
+    return {int(number): np.flatnonzero(whole == number) for number in np.unique(whole[whole >= 0])}
+
+
+def _rows_by_id(groups: dict[Any, Any], ids: NDArray[Any]) -> dict[Any, Places]:
+    where = {identifier: row for row, identifier in enumerate(ids.tolist())}
+    owner: dict[Any, Any] = {}
+    found = {}
+    for name, members in groups.items():
+        listed = np.asarray(members).tolist() if isinstance(members, np.ndarray) else list(members)
+        for member in listed:
+            if member not in where:
+                raise ParameterError(f"y: group {name!r} names item {member!r}, which is not among the ids of X.")
+            if owner.setdefault(member, name) != name:
+                raise ParameterError(f"y: item {member!r} is in group {owner[member]!r} and in group {name!r}.")
+        if not isinstance(name, (str, int)):
+            raise ParameterError(f"y: the name of a group must be a word or an integer, got {name!r}.")
+        if listed:
+            found[name] = np.array(sorted({where[member] for member in listed}), dtype=np.intp)
+    return found

@@ -1,0 +1,265 @@
+"""Views as the k-means family sees them: scaled on the fly, a tile of rows at a time.
+
+A scaled view multiplies each feature by a factor inside every distance; rows and centroids themselves stay in the
+units of the data. Nothing larger than a tile is ever made from the input, so a memory-mapped view stays on disk.
+``DenseView`` and ``SparseView`` answer the same few questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import Matrix, is_sparse
+from ...blocks import Workers, row_blocks
+from ...data.views import Views
+from ...types import Floats, Places
+from . import _scaled_view_kernels as kernels
+from ._narrow_product_kernels import narrow_product, suits
+
+__all__ = ["Centroids", "DenseView", "ScaledView", "SparseView", "contiguous", "row_bytes", "scaled_views"]
+
+Rows = slice | Places
+
+
+@dataclass(frozen=True)
+class Centroids:
+    """One view's centroids, ready for a pass over the rows.
+
+    ``points`` (K, d) are in the units and the type of the rows. ``folded`` (d, K) has the squared scaling multiplied
+    in, so that BLAS can work on rows as they lie in memory, and ``norms`` are the lengths of the scaled points.
+    """
+
+    points: NDArray[Any]
+    folded: NDArray[Any]
+    norms: Floats
+
+
+class DenseView:
+    """A dense view with its scaling.
+
+    Where the mean of the rows is large against their spread, inner products would lose too many digits; then ``shift``
+    holds the mean, each tile is centred before use, and points are given and taken relative to it.
+    """
+
+    def __init__(self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats) -> None:
+        self.matrix, self.present = matrix, present.copy()
+        self.shift = shift.astype(matrix.dtype) if shift.any() else None
+        self.scale = scale.astype(matrix.dtype)
+        self.n_features = int(matrix.shape[1])
+        self.row_bytes = row_bytes(matrix)
+        self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(matrix.dtype).eps)  # of an inner product, any order
+        self._norms: Floats | None = None
+
+    def _rows(self, rows: Rows) -> NDArray[Any]:
+        part = contiguous(self.matrix, rows)
+        if self.shift is None:
+            return part
+        centred = part - self.shift
+        centred.flags.writeable = False
+        return centred
+
+    def norms(self, rows: Rows) -> Floats:
+        """Lengths of the scaled rows."""
+        return self._compute_norms(rows) if self._norms is None else self._norms[rows]
+
+    def keep_norms(self, workers: Workers) -> None:
+        """Compute the lengths of all rows now, when many passes will ask for them."""
+        parts = workers.map(self._compute_norms, row_blocks(self.present.size, self.row_bytes))
+        self._norms = np.concatenate(list(parts))
+
+    def _compute_norms(self, rows: Rows) -> Floats:
+        part = self._rows(rows)
+        out = np.empty(part.shape[0])
+        kernels.row_norms(part, self.present[rows], self.scale, out)
+        return out
+
+    def centroids(self, points: Floats) -> Centroids:
+        """Round points to the type of the data and prepare them for a pass."""
+        rounded = points.astype(self.matrix.dtype)
+        scale = self.scale.astype(np.float64)
+        scaled = rounded * scale
+        folded = np.ascontiguousarray((scaled * scale).T.astype(self.matrix.dtype))
+        return Centroids(rounded, folded, np.sqrt((scaled**2).sum(axis=1)))
+
+    def given(self, centroids: Centroids) -> Floats:
+        """The points as they were given to ``centroids``, rounded."""
+        return centroids.points.astype(np.float64)
+
+    def products(self, rows: Rows, centroids: Centroids, out: NDArray[Any]) -> None:
+        """Inner products of scaled rows with every scaled centroid."""
+        if suits(centroids.folded):
+            narrow_product(self._rows(rows), centroids.folded, out)
+        else:
+            np.matmul(self._rows(rows), centroids.folded, out=out)
+
+    def pair_squared_distances(self, rows: Rows, which: Places, centroid: Places, centroids: Centroids) -> Floats:
+        """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
+        out = np.empty(which.size)
+        kernels.pair_squared_distances(
+            self._rows(rows), self.present[rows], self.scale, which, centroid, centroids.points, out
+        )
+        return out
+
+    def sums(self, n_clusters: int) -> NDArray[Any]:
+        """Room for the sums of one block; its few thousand rows need no more digits than the data have."""
+        return np.zeros((n_clusters, self.n_features), dtype=self.matrix.dtype)
+
+    def residuals_and_sums(
+        self,
+        rows: slice,
+        labels: Places,
+        item_weight: Floats,
+        centroids: Centroids,
+        squares: Floats,
+        eps: float,
+        lengths: NDArray[Any],
+        sums: NDArray[Any],
+        mass: Floats,
+    ) -> float:
+        """Smoothed distances to the assigned centroids, and the differences that move them.
+
+        ``squares`` holds the squared distances that are known already, and -1 where they are still to be taken.
+        """
+        given = (self.present[rows], self.scale, labels, item_weight, centroids.points, squares, eps)
+        return float(kernels.residuals_and_sums(self._rows(rows), *given, lengths, sums, mass))
+
+    def add_differences(
+        self, rows: slice, labels: Places, weight: Floats, centroids: Centroids, sums: NDArray[Any], mass: Floats
+    ) -> None:
+        """Add weighted differences of rows from their centroids to the sums of their clusters."""
+        kernels.add_differences(self._rows(rows), self.present[rows], labels, weight, centroids.points, sums, mass)
+
+    def points(self, rows: Places) -> Floats:
+        """Chosen items as centroids; one that lacks the view stands at zero."""
+        chosen = self.matrix[rows] if self.shift is None else self.matrix[rows] - self.shift
+        return np.where(self.present[rows][:, None], chosen, 0.0).astype(np.float64)
+
+    def item_squared_distances(self, rows: Places, targets: Places) -> Floats:
+        """Squared distances of chosen items, in order, to a few others of the same view, within a hundredth."""
+        in_line = slice(int(rows[0]), int(rows[-1]) + 1)
+        place = in_line if in_line.stop - in_line.start == rows.size else rows
+        centroids = self.centroids(self.points(targets))
+        products = np.empty((rows.size, targets.size), dtype=self.matrix.dtype)
+        self.products(place, centroids, products)
+        x, f = self.norms(place)[:, None], centroids.norms
+        squares = x**2 + f**2 - 2.0 * products
+        which, target = np.nonzero(~(0.01 * squares >= self.slack * (x + f) ** 2))  # too much cancelled
+        if which.size:
+            squares[which, target] = self.pair_squared_distances(place, which, target, centroids)
+        return squares
+
+
+class SparseView:
+    """A CSR view with its scaling, never made dense; it answers what ``DenseView`` does, in float64."""
+
+    def __init__(self, matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats) -> None:
+        self.matrix, self.present, self.scale = matrix, present.copy(), scale.astype(np.float64)
+        self.shift = shift if shift.any() else None  # learned on dense rows: points come relative to it
+        self.csr = (matrix.data, matrix.indices, matrix.indptr)
+        self.n_features = int(matrix.shape[1])
+        self.row_bytes = row_bytes(matrix)
+        self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(np.float64).eps)
+        self._norms = np.empty(matrix.shape[0])
+        kernels.csr_row_norms(*self.csr, self.scale, self._norms)
+
+    def norms(self, rows: slice) -> Floats:
+        return self._norms[rows]
+
+    def keep_norms(self, workers: Workers) -> None:
+        """Nothing to do: they are cheap and already there."""
+
+    def centroids(self, points: Floats) -> Centroids:
+        points = points if self.shift is None else points + self.shift
+        scaled = points * self.scale
+        return Centroids(points, np.ascontiguousarray((scaled * self.scale).T), np.sqrt((scaled**2).sum(axis=1)))
+
+    def given(self, centroids: Centroids) -> Floats:
+        return centroids.points if self.shift is None else centroids.points - self.shift
+
+    def products(self, rows: slice, centroids: Centroids, out: NDArray[Any]) -> None:
+        out[:] = self.matrix[rows] @ centroids.folded
+
+    def pair_squared_distances(self, rows: slice, which: Places, centroid: Places, centroids: Centroids) -> Floats:
+        out, squares = np.empty(which.size), centroids.norms**2
+        kernels.csr_pair_squared_distances(
+            *self.csr, self.present, which + rows.start, centroid, self.scale, centroids.points, squares, out
+        )
+        return out
+
+    def sums(self, n_clusters: int) -> Floats:
+        return np.zeros((n_clusters, self.n_features))
+
+    def residuals_and_sums(
+        self,
+        rows: slice,
+        labels: Places,
+        item_weight: Floats,
+        centroids: Centroids,
+        squares: Floats,
+        eps: float,
+        lengths: NDArray[Any],
+        sums: NDArray[Any],
+        mass: Floats,
+    ) -> float:
+        open_rows = np.flatnonzero(squares < 0)
+        squares = squares.copy()
+        squares[open_rows] = self.pair_squared_distances(rows, open_rows, labels[open_rows], centroids)
+        smooth = np.sqrt(squares + eps * eps)
+        held = self.present[rows] & (labels >= 0)
+        lengths[:] = np.where(held, smooth, np.inf)
+        self.add_differences(rows, labels, 0.5 * item_weight / smooth, centroids, sums, mass)
+        return float(item_weight[held] @ smooth[held])
+
+    def add_differences(
+        self, rows: slice, labels: Places, weight: Floats, centroids: Centroids, sums: NDArray[Any], mass: Floats
+    ) -> None:
+        added = np.zeros_like(mass)
+        kernels.csr_add_rows(*self.csr, rows.start, self.present[rows], labels, weight, sums, added)
+        mass += added
+        sums -= added[:, None] * centroids.points
+
+    def points(self, rows: Places) -> Floats:
+        chosen = self.matrix[rows].toarray().astype(np.float64)
+        chosen = chosen if self.shift is None else chosen - self.shift
+        return np.where(self.present[rows][:, None], chosen, 0.0)
+
+    def item_squared_distances(self, rows: Places, targets: Places) -> Floats:
+        points = self.matrix[targets].toarray().astype(np.float64)
+        squares = ((points * self.scale) ** 2).sum(axis=1)
+        out, column = np.empty((rows.size, targets.size)), np.empty(rows.size)
+        for c in range(targets.size):
+            which = np.full(rows.size, c)
+            kernels.csr_pair_squared_distances(
+                *self.csr, self.present, rows, which, self.scale, points, squares, column
+            )
+            out[:, c] = column
+        return out
+
+
+ScaledView = DenseView | SparseView
+
+
+def scaled_views(views: Views, shifts: Sequence[Floats], scales: Sequence[Floats]) -> list[ScaledView]:
+    """Pair the matrices with their scalings."""
+    result: list[ScaledView] = []
+    for v, matrix in enumerate(views.values()):
+        kind = SparseView if is_sparse(matrix) else DenseView
+        result.append(kind(matrix, views.mask[:, v], shifts[v], scales[v]))
+    return result
+
+
+def contiguous(matrix: Matrix, rows: Any) -> NDArray[Any]:
+    """Rows of a dense matrix in the one layout that kernels are compiled for."""
+    part = np.ascontiguousarray(matrix[rows])
+    part.flags.writeable = False
+    return part
+
+
+def row_bytes(matrix: Matrix) -> float:
+    width = matrix.shape[1] * matrix.dtype.itemsize
+    return matrix.nnz / max(1, matrix.shape[0]) * 12 + 16 if is_sparse(matrix) else width

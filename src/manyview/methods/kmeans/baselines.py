@@ -1,0 +1,194 @@
+"""What a new method has to beat: scikit-learn's k-means on one view, or on all of them side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
+from sklearn.cluster import KMeans
+
+from ...arrays import Matrix, is_sparse
+from ...blocks import workers
+from ...data.checks import check_number, check_sample_weight
+from ...data.views import Views
+from ...errors import ViewError
+from ...types import Places
+from ..base import MultiviewEstimator, check_n_clusters, warn_items_without_views
+from .scaling import learn_scaling
+
+__all__ = ["ConcatenatedKMeans", "SingleViewKMeans"]
+
+
+class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
+    """Plain k-means on all views side by side: the honest baseline (the RMKMC paper's NKMC).
+
+    Views are scaled as in ``RobustMultiviewKMeans`` and joined; scikit-learn's ``KMeans`` does the rest. With
+    ``view_scale=("minmax", "mean_distance")`` and ten starts this is hard to beat. A view that an item lacks is
+    filled with the view's mean (with zeros where the view is sparse). Makes one copy of the data, dense unless
+    every view is sparse.
+
+    Parameters are those of ``RobustMultiviewKMeans`` and scikit-learn's ``KMeans``.
+
+    Attributes
+    ----------
+    labels_, n_iter_, n_clusters_
+    cluster_centers_ : dict of view name to ndarray, in the units of the input
+    inertia_ : float, summed squared distances of scaled items
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        view_scale: Any = "minmax",
+        init: str = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.view_scale = view_scale
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ConcatenatedKMeans:
+        """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
+        return self._fit(self._fit_views(X), sample_weight)
+
+    def _fit(self, views: Views, sample_weight: Any) -> Any:
+        has_any = views.mask.any(axis=1)
+        warn_items_without_views(has_any)
+        check_number("n_init", self.n_init, integer=True, low=1)
+        n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
+        weight = check_sample_weight(sample_weight, views.n_items)
+        counts = np.ones(views.n_items) if weight is None else weight
+        with workers(None) as threads:
+            scalings = learn_scaling(views, self.view_scale, np.where(has_any, counts, 0.0), threads)
+        self.view_shift_ = {
+            name: np.zeros_like(s.mean) if is_sparse(views[name]) else s.mean
+            for name, s in zip(views.names, scalings, strict=True)
+        }
+        self.view_factor_ = {name: s.scale * s.unit for name, s in zip(views.names, scalings, strict=True)}
+        kmeans = KMeans(
+            n_clusters,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=_seed(self.random_state),
+        )
+        kmeans.fit(self._join(views)[has_any], sample_weight=None if weight is None else weight[has_any])
+        self.labels_ = np.full(views.n_items, -1, dtype=np.intp)
+        self.labels_[has_any] = kmeans.labels_
+        self.n_clusters_, self.n_iter_, self.inertia_ = (
+            n_clusters,
+            int(kmeans.n_iter_),
+            float(kmeans.inertia_),
+        )
+        self.joined_centers_ = kmeans.cluster_centers_
+        self.cluster_centers_ = self._split(kmeans.cluster_centers_)
+        return self
+
+    def predict(self, X: Any) -> Places:
+        """The nearest centre for each item; -1 for items that lack every view."""
+        from sklearn.metrics import pairwise_distances_argmin
+
+        views = self._new_views(X)
+        has_any = views.mask.any(axis=1)
+        warn_items_without_views(has_any)
+        labels = np.full(views.n_items, -1, dtype=np.intp)
+        if has_any.any():
+            joined = self._join(views)[has_any]
+            labels[has_any] = pairwise_distances_argmin(joined, self.joined_centers_.astype(joined.dtype))
+        return labels
+
+    def _join(self, views: Views) -> Matrix:
+        from scipy import sparse
+
+        parts = []
+        for v, (name, matrix) in enumerate(views.items()):
+            shift, factor = self.view_shift_[name], self.view_factor_[name]
+            if is_sparse(matrix):
+                scaled = (matrix @ sparse.diags_array(factor)).tocsr()
+                parts.append(scaled if not shift.any() else scaled.toarray() - shift * factor)
+                continue
+            scaled = (matrix - shift.astype(matrix.dtype)) * factor.astype(matrix.dtype)
+            scaled[~views.mask[:, v]] = 0.0
+            parts.append(scaled)
+        if all(is_sparse(part) for part in parts):
+            return sparse.hstack(parts, format="csr")
+        return np.hstack([part.toarray() if is_sparse(part) else part for part in parts])
+
+    def _split(self, centers: NDArray[np.floating]) -> dict[str, NDArray[np.float64]]:
+        result, start = {}, 0
+        for name in self.view_names_:
+            factor = self.view_factor_[name]
+            stop = start + factor.size
+            part = np.zeros((centers.shape[0], factor.size))
+            np.divide(centers[:, start:stop], factor, out=part, where=factor > 0)
+            result[name] = part + self.view_shift_[name]
+            start = stop
+        return result
+
+
+class SingleViewKMeans(ConcatenatedKMeans):
+    """Plain k-means on one of the views, for the rows "best single view" of a table.
+
+    ``view`` names it (the first view by default). Which view is best cannot be known without the classes: run
+    one model per view and say that the choice was made with them.
+    """
+
+    checks_not_applicable: ClassVar[Mapping[str, str]] = {
+        "check_view_order": "without a name it takes the first view",
+        "check_missing_view": "an item that lacks the one view it looks at cannot be placed",
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        view: str | None = None,
+        view_scale: Any = "minmax",
+        init: str = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            view_scale=view_scale,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+        )
+        self.view = view
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SingleViewKMeans:
+        """Find the clusters of one view of ``X``."""
+        views = self._fit_views(X)
+        name = views.names[0] if self.view is None else self.view
+        return self._fit(self._fit_views(views[[name]]), sample_weight)
+
+    def predict(self, X: Any) -> Places:
+        """The nearest centre for each item; other views than the chosen one are left aside."""
+        if isinstance(X, (Views, Mapping)) and not is_sparse(X):
+            name = self.view_names_[0]
+            if name not in X:
+                raise ViewError(f"this model needs view {name!r}; the views given are {', '.join(X)}.")
+            X = X[[name]] if isinstance(X, Views) else {name: X[name]}
+        return super().predict(X)
+
+
+def _seed(random_state: Any) -> Any:
+    """scikit-learn's k-means takes no Generator; draw it a seed."""
+    return int(random_state.integers(2**31)) if isinstance(random_state, np.random.Generator) else random_state

@@ -1,0 +1,344 @@
+"""Robust multi-view k-means (RMKMC)."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from ...arrays import is_sparse
+from ...blocks import Workers, workers
+from ...data.checks import as_generator, check_choice, check_number, check_sample_weight
+from ...data.views import Views
+from ...errors import ParameterError, ViewWarning
+from ...types import Floats, Places
+from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ._robust_assignment import assign_items
+from ._robust_rounds import Outcome, Problem, objective_and_weights, run_rounds
+from ._scaled_views import scaled_views
+from ._seeding import choose_seeds
+from .scaling import Scaling, learn_scaling
+
+__all__ = ["RobustMultiviewKMeans"]
+
+_EPS = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
+
+
+class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
+    """Cluster items by all their views at once, with outliers and weak views held back.
+
+    One common assignment, a centroid per cluster and view, distances that are not squared, and view weights
+    learned along the way. Choose it for dense numeric views of any number and size, at the cost of k-means;
+    data may be memory-mapped and larger than memory.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    gamma : float above 1, default=79.4
+        How evenly views share the weight (the paper's gamma). The default is the flat end of the paper's grid,
+        where weights hardly depend on the views' units; near 1 one view takes all.
+    view_weights : "learned", "equal", numbers or a dict of numbers, default="learned"
+        "equal" is the paper's SMKMC. Numbers are what multiplies each view's distances (omega).
+    assign : "literal" or "exact", default="literal"
+        "literal" is the paper's equation (13); "exact" moves every item to the cluster of the smallest objective.
+        Exact reaches lower objectives, which are not always better clusters: each was ahead on some collections.
+    view_scale : "minmax", "mean_distance", ("minmax", "mean_distance") or None, default="minmax"
+        Learned in ``fit``, applied in ``predict``, never by copying a view: each feature to a range of 2 (the
+        paper's [-1, 1]); each view to mean distance 1 from its mean; both in that order; or nothing.
+    init : "k-means++", "random" or "partition", default="k-means++"
+        Items far apart over all views; random items; or random labels, as the paper starts.
+    n_init : int, default=10
+        Number of starts; the one of the smallest objective is kept.
+    max_iter : int, default=300
+    tol : float, default=1e-9
+        Stop when no label changes and log Phi changes by at most this, relative.
+    random_state : None, int or numpy Generator
+    n_jobs : None or int
+        Threads; None takes all cores. The result does not depend on it.
+    verbose : int, default=0
+        1 tells of every start, 2 of every round, on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray (n_items,), -1 for items that lack every view
+    cluster_centers_ : dict of view name to ndarray (n_clusters, n_features), in the units of the input
+    view_weights_ : ndarray (n_views,), omega summing to 1: what acts in the assignment
+    alpha_ : ndarray (n_views,), the paper's alpha
+    residuals_ : ndarray (n_views,), summed distances of items to their centroid, per scaled view
+    objective_ : ndarray, log Phi after each round; never rises after the first, except where ``n_reseeded_`` counts
+    n_iter_, n_clusters_, n_reseeded_ : int
+
+    Notes
+    -----
+    A round takes O(n K sum_v d_v) time and one pass over the data. Memory beyond the data is the model,
+    n_items x n_views residuals and labels, and about 20 MB per thread.
+
+    X. Cai, F. Nie, H. Huang, "Multi-view K-means clustering on big data", IJCAI 2013. Items that lack a view take
+    part through the views they have. Weights compare mean residuals of the items that have a view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview import RobustMultiviewKMeans
+    >>> looks = np.array([[0.0, 0.1], [0.1, 0.0], [5.0, 5.1], [5.1, 5.0]])
+    >>> tags = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> model = RobustMultiviewKMeans(n_clusters=2, random_state=0).fit({"looks": looks, "tags": tags})
+    >>> (model.labels_ == model.labels_[0]).tolist()
+    [True, True, False, False]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        gamma: float = 79.4,
+        view_weights: Any = "learned",
+        assign: str = "literal",
+        view_scale: Any = "minmax",
+        init: str = "k-means++",
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-9,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.gamma = gamma
+        self.view_weights = view_weights
+        self.assign = assign
+        self.view_scale = view_scale
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustMultiviewKMeans:
+        """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
+        views = self._fit_views(X)
+        self._check_parameters()
+        weight = check_sample_weight(sample_weight, views.n_items)
+        weight = np.ones(views.n_items) if weight is None else weight.copy()
+        has_any = views.mask.any(axis=1)
+        weight[~has_any] = 0.0
+        warn_items_without_views(has_any)
+        n_clusters = check_n_clusters(self.n_clusters, int((weight > 0).sum()))
+        if self.verbose:
+            say("preparing (kernels compile on the first run only)")
+        with workers(self.n_jobs) as threads:
+            scalings = learn_scaling(views, self.view_scale, weight, threads)
+            active = _views_that_vary(views, scalings)
+            problem = self._problem(views, scalings, active, weight, n_clusters, threads)
+            best = self._best_start(problem, np.array([scalings[v].mean_square for v in active]))
+        best.labels[~has_any] = -1
+        self._store(best, views, scalings, active)
+        found = np.unique(best.labels[best.labels >= 0]).size
+        if found < n_clusters:
+            warnings.warn(
+                f"found {found} distinct clusters, fewer than n_clusters={n_clusters}: too many items are alike.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Places:
+        """Find the clusters and give each item's label."""
+        return self.fit(X, y, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> Places:
+        """Label new items, which may lack views, by the smallest weighted sum of distances.
+
+        This is the exact rule whatever ``assign`` is: a new item has no residual yet. It may therefore move a
+        few items of ``fit`` itself.
+        """
+        views = self._new_views(X)
+        warn_items_without_views(views.mask.any(axis=1))
+        return self._assign(views, distances=False)[0]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus log Phi per item of ``X``: higher is better. Comparable between models of one ``gamma``."""
+        views = self._new_views(X)
+        labels, lengths = self._assign(views, distances=True)
+        active = self._active()
+        present = views.mask[:, active] & (labels >= 0)[:, None]
+        counts = present.sum(axis=0)
+        held = counts > 0
+        if not held.any():
+            raise ParameterError("score needs at least one item that has a view which varied in fit.")
+        eps, unit = self._eps()[active], self.view_unit_[active]
+        sums = (np.sqrt(lengths.T**2 + eps**2) * present).sum(axis=0) * unit
+        log_phi, _, _ = objective_and_weights(
+            sums[held] / labels.size,
+            counts[held] / labels.size,
+            1.0,
+            float(self.gamma),
+            self._fixed_weights()[active][held] if self.view_weights != "learned" else None,
+        )
+        return -log_phi
+
+    def _check_parameters(self) -> None:
+        check_number("gamma", self.gamma, low=1, low_open=True)
+        check_choice("assign", self.assign, ("literal", "exact"))
+        check_choice("init", self.init, ("k-means++", "random", "partition"))
+        check_number("n_init", self.n_init, integer=True, low=1)
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
+        self._fixed_weights()
+
+    def _fixed_weights(self) -> Floats:
+        """The numbers behind ``view_weights``; 1 for each view where they are learned or equal."""
+        names, given = self.view_names_, self.view_weights
+        if isinstance(given, str) and given in ("learned", "equal"):
+            return np.ones(len(names))
+        if isinstance(given, Mapping):
+            for name in (*given, *names):
+                if name not in names or name not in given:
+                    raise ParameterError(
+                        f"view_weights must give one number for each view ({', '.join(names)}); "
+                        f"{'unknown is' if name not in names else 'there is none for'} {name!r}."
+                    )
+            given = [given[name] for name in names]
+        try:
+            numbers = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            numbers = np.empty(0)
+        if numbers.shape != (len(names),):
+            raise ParameterError(
+                f"view_weights must be 'learned', 'equal' or {len(names)} number(s), one for each view "
+                f"({', '.join(names)}); got {self.view_weights!r}."
+            )
+        if not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():
+            raise ParameterError(f"view_weights must be finite, at least 0 and not all 0; got {self.view_weights!r}.")
+        return numbers
+
+    def _problem(
+        self,
+        views: Views,
+        scalings: list[Scaling],
+        active: Places,
+        weight: Floats,
+        n_clusters: int,
+        threads: Workers,
+    ) -> Problem:
+        scaled = scaled_views(views, [s.shift for s in scalings], [s.scale for s in scalings])
+        for view in scaled:
+            view.keep_norms(threads)
+        self._keep_scaling(views, scalings, active)
+        learned = isinstance(self.view_weights, str) and self.view_weights == "learned"
+        return Problem(
+            views=[scaled[v] for v in active],
+            item_weight=weight,
+            n_clusters=n_clusters,
+            gamma=float(self.gamma),
+            fixed_weights=None if learned else self._fixed_weights()[active],
+            rule=self.assign,
+            eps=self._eps()[active],
+            unit=self.view_unit_[active],
+            share=(views.mask[:, active].T @ weight) / weight.sum(),
+            max_iter=int(self.max_iter),
+            tol=float(self.tol),
+            workers=threads,
+        )
+
+    def _best_start(self, problem: Problem, mean_squares: Floats) -> Outcome:
+        """The start of the smallest objective, the first of them on ties; only the best so far is held."""
+        streams = enumerate(as_generator(self.random_state).spawn(int(self.n_init)), 1)
+        outcomes = (self._run_start(problem, mean_squares, start, rng) for start, rng in streams)
+        return min(outcomes, key=lambda outcome: outcome.objective[-1])
+
+    def _run_start(self, problem: Problem, mean_squares: Floats, start: int, rng: np.random.Generator) -> Outcome:
+        name = f"start {start} of {self.n_init}"
+
+        def report(n_round: int, log_phi: float, n_moved: int) -> None:
+            if self.verbose > 1:
+                say(f"{name}, round {n_round}: log Phi {log_phi:.9g}, {n_moved} items moved")
+
+        outcome = run_rounds(problem, self._first_labels(problem, mean_squares, rng), report)
+        if self.verbose:
+            say(f"{name}: log Phi {outcome.objective[-1]:.9g}, {len(outcome.objective)} rounds")
+        return outcome
+
+    def _first_labels(self, problem: Problem, mean_squares: Floats, rng: np.random.Generator) -> Places:
+        n_items = problem.item_weight.size
+        if self.init == "partition":
+            return rng.integers(problem.n_clusters, size=n_items).astype(np.intp)
+        mean_squares = np.where(mean_squares > 0, mean_squares, 1.0)
+        seeds = choose_seeds(
+            problem.views,
+            problem.item_weight,
+            mean_squares,
+            problem.n_clusters,
+            self.init,
+            rng,
+            problem.workers,
+        )
+        centroids = [view.points(seeds) for view in problem.views]
+        return assign_items(problem.views, centroids, 1.0 / np.sqrt(mean_squares), problem.workers)[0]
+
+    def _keep_scaling(self, views: Views, scalings: list[Scaling], active: Places) -> None:
+        self.view_shift_ = {name: scalings[v].shift for v, name in enumerate(views.names)}
+        self.view_factor_ = {name: scalings[v].scale for v, name in enumerate(views.names)}
+        self.view_unit_ = np.array([scaling.unit for scaling in scalings])
+        self.view_spread_ = np.array([scaling.mean_distance for scaling in scalings])
+        self.view_varies_ = np.isin(np.arange(views.n_views), active)
+        dtypes = [np.dtype(matrix.dtype) for matrix in views.values()]
+        self.view_precision_ = np.array([_EPS[dtype] for dtype in dtypes])
+
+    def _eps(self) -> Floats:
+        """Below this length a residual counts as zero; 1 where a view does not vary at all."""
+        return np.where(self.view_spread_ > 0, self.view_precision_ * self.view_spread_, 1.0)
+
+    def _active(self) -> Places:
+        return np.flatnonzero(self.view_varies_)
+
+    def _assign(self, views: Views, distances: bool) -> tuple[Places, Floats]:
+        shifts = [self.view_shift_[name] for name in views.names]
+        scaled = scaled_views(views, shifts, [self.view_factor_[name] for name in views.names])
+        active = self._active()
+        centroids = [self.cluster_centers_[views.names[v]] - shifts[v] for v in active]
+        weights = self.view_weights_[active] * self.view_unit_[active]
+        with workers(self.n_jobs) as threads:
+            labels, lengths = assign_items(
+                [scaled[v] for v in active], centroids, weights / weights.max(), threads, distances
+            )
+        labels[~views.mask.any(axis=1)] = -1
+        return labels, lengths
+
+    def _store(self, best: Outcome, views: Views, scalings: list[Scaling], active: Places) -> None:
+        n_views = views.n_views
+        self.labels_ = best.labels
+        self.n_clusters_ = int(best.centroids[0].shape[0])
+        self.objective_ = np.array(best.objective)
+        self.n_iter_ = len(best.objective)
+        self.n_reseeded_ = best.n_reseeded
+        self.view_weights_, self.alpha_, self.residuals_ = np.zeros((3, n_views))
+        omega = np.exp(best.log_weights)
+        self.view_weights_[active] = omega / omega.sum()
+        self.alpha_[active] = np.exp(best.log_alpha)
+        self.residuals_[active] = best.residual_sums
+        self.cluster_centers_ = {}
+        for v, (name, matrix) in enumerate(views.items()):
+            if v in active:
+                centres = best.centroids[list(active).index(v)] + scalings[v].shift
+            else:  # the same for every item that has it, and so for every cluster
+                row = matrix[np.flatnonzero(views.mask[:, v])[:1]]
+                row = row.toarray() if is_sparse(row) else row
+                centres = np.zeros((self.n_clusters_, matrix.shape[1])) + (row if row.shape[0] else 0.0)
+            self.cluster_centers_[name] = centres
+
+
+def _views_that_vary(views: Views, scalings: list[Scaling]) -> Places:
+    """The views that can act; each of the others keeps its place with weight 0 and is named in a warning."""
+    active = [v for v, scaling in enumerate(scalings) if scaling.varies]
+    for v, name in enumerate(views.names):
+        if v not in active:
+            why = "is the same for every item" if views.mask[:, v].any() else "is missing for every item"
+            warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=3)
+    return np.array(active or np.flatnonzero(views.mask.any(axis=0)), dtype=np.intp)

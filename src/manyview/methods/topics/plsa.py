@@ -1,0 +1,404 @@
+"""Topic models for clustering: PLSA on its own counts, and AnnotatedPLSA (aPLSA) with other people's tagged items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClusterMixin
+
+from ...arrays import Matrix, as_matrix
+from ...blocks import workers
+from ...data.checks import as_generator, check_choice, check_number, missing_rows
+from ...data.views import Views, is_one_array
+from ...errors import ParameterError, ViewError
+from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ._counts import as_names, check_counts, join_counts, suited, warn_empty_rows
+from ._em import Counts, Outcome, best_start, dense_above, fold_in
+
+__all__ = ["PLSA", "AnnotatedPLSA"]
+
+Labels = NDArray[np.intp]
+
+_NOT_APPLICABLE = {
+    "check_as_many_clusters_as_items": (
+        "a topic model shares topics out over items; with as many topics as items several items may still lean to "
+        "the same topic. That k > n is an error holds, and is tested."
+    ),
+}
+
+
+class PLSA(ClusterMixin, MultiviewEstimator):
+    """Cluster items by the topics of their words, visual words or other counts.
+
+    Every item is a mixture of topics, every topic a distribution over words; the largest share names the cluster.
+    Choose it for counts (bags of words or of visual words), where distances between rows say little because rows
+    are short. Several views are laid side by side as one vocabulary.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    n_topics : None or int, default=None
+        Topics to learn; None takes ``n_clusters``. With more, items are grouped by k-means on the square roots of
+        their shares (Hellinger distance).
+    weighting : "row" or "count", default="row"
+        Every item weighs the same, as in the aPLSA paper, or as much as it has counts, as in Hofmann's PLSA.
+    max_iter : int, default=200
+    tol : float, default=1e-6
+        Stop when the log-likelihood changes by less than this share of itself.
+    n_init : int, default=5
+        Number of starts; the one of the largest log-likelihood is kept.
+    random_state : None, int or numpy Generator
+    n_jobs : None or int
+        Threads; None takes all cores. The result does not depend on it.
+    verbose : int, default=0
+        1 tells of every start, 2 of every iteration, on stderr.
+
+    Attributes
+    ----------
+    labels_ : ndarray (n_items,), -1 for items without any count
+    item_topics_ : ndarray (n_items, n_topics), rows sum to one; equal shares for items without any count
+    topic_features_ : ndarray (n_topics, n_features), rows sum to one
+    log_likelihood_ : ndarray, after each iteration; never falls. ``objective_`` is another name for it.
+    cluster_centers_ : dict of view name to ndarray (n_clusters, n_features), mean words of each cluster
+    n_iter_, n_clusters_, n_topics_ : int
+    n_reseeded_ : int, topics that died out and were started again
+
+    Notes
+    -----
+    An iteration takes O(nnz n_topics) time and touches only the non-zeros; above a density that depends on
+    ``n_topics`` the table is kept dense and goes through matrix products. Memory beyond the data is the shares twice
+    (n_items x n_topics) and a few n_topics x n_features tables per thread. float32 data are fitted in float32.
+
+    T. Hofmann, "Probabilistic latent semantic analysis", UAI 1999; weighted as in Q. Yang and others, ACL 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview import PLSA
+    >>> counts = np.array([[3, 1, 0, 0], [1, 2, 0, 0], [0, 0, 2, 2], [0, 0, 1, 4]])
+    >>> model = PLSA(n_clusters=2, random_state=0).fit(counts)
+    >>> bool(model.labels_[0] == model.labels_[1]), bool(model.labels_[0] == model.labels_[2])
+    (True, False)
+    >>> bool(model.predict([[0, 1, 0, 0]])[0] == model.labels_[0])
+    True
+    """
+
+    checks_not_applicable: ClassVar[Mapping[str, str]] = _NOT_APPLICABLE
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_topics: int | None = None,
+        weighting: str = "row",
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        n_init: int = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_topics = n_topics
+        self.weighting = weighting
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> PLSA:
+        """Find the topics and clusters of ``X``: counts as a ``Views``, a list or dict of matrices, or one array."""
+        return self._fit(X, None)
+
+    def fit_predict(self, X: Any, y: Any = None, **settings: Any) -> Labels:
+        """Find the clusters and give each item's label."""
+        return self.fit(X, y, **settings).labels_
+
+    def _fit(self, X: Any, annotations: Any) -> Any:
+        views = self._fit_views(X)
+        share = self._check_parameters()
+        has_any = views.mask.any(axis=1)
+        warn_items_without_views(has_any)
+        matrix = join_counts(views, type(self).__name__)
+        tags = None if annotations is None else self._annotation_counts(annotations)
+        n_topics = int(self.n_clusters if self.n_topics is None else self.n_topics)
+        matrix, sums = suited(matrix, dense_above(n_topics), f"view {', '.join(map(repr, views.names))}")
+        filled = sums > 0
+        warn_empty_rows(has_any & ~filled)
+        n_clusters = check_n_clusters(self.n_clusters, int(filled.sum()))
+        targets = self._table(matrix, sums, 1.0 if tags is None else share)
+        tables = [targets]
+        if tags is not None:
+            tag_matrix, tag_sums = suited(tags, dense_above(n_topics), "the annotations")
+            if not (tag_sums > 0).any():
+                raise ViewError("the annotations hold no counts at all; pass annotations=None to do without them.")
+            tables.append(self._table(tag_matrix, tag_sums, 1.0 - share))
+        rng = as_generator(self.random_state)
+        if self.verbose:
+            say("compiling, on the first run only")
+        with workers(self.n_jobs) as threads:
+            # Annotations of no weight cannot act: they are left out, and read against the finished topics.
+            best = best_start(
+                tables if share < 1 else tables[:1],
+                n_topics,
+                rng.spawn(int(self.n_init)),
+                max_iter=int(self.max_iter),
+                tol=float(self.tol),
+                workers=threads,
+                verbose=int(self.verbose),
+            )
+            if len(best.shares) < len(tables):
+                best.shares.append(fold_in(tables[1].matrix, best.topics, threads)[0])
+        self._store(best, n_clusters)
+        self._group(n_clusters, filled, rng)
+        if tags is not None:
+            self.annotation_topics_, self.annotation_mass_ = best.shares[1], tables[1].sums
+        return self
+
+    def _check_parameters(self) -> float:
+        check_choice("weighting", self.weighting, ("row", "count"))
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
+        check_number("n_init", self.n_init, integer=True, low=1)
+        check_number("n_clusters", self.n_clusters, integer=True, low=1)
+        if self.n_topics is not None:
+            check_number("n_topics", self.n_topics, integer=True, low=1)
+            if self.n_topics < self.n_clusters:
+                raise ParameterError(
+                    f"n_topics must be at least n_clusters, got n_topics={self.n_topics} with n_clusters="
+                    f"{self.n_clusters}. Leave it None for one topic per cluster."
+                )
+        return 1.0
+
+    def _balance(self) -> str:
+        return "rows"
+
+    def _table(self, matrix: Matrix, sums: NDArray[np.float64], share: float) -> Counts:
+        """What each row weighs: its share of the objective, alike for all rows or by their counts."""
+        weight = (sums > 0).astype(np.float64) if self.weighting == "row" else sums.copy()
+        if self._balance() == "mass":
+            weight /= max(weight.sum(), np.finfo(np.float64).tiny)
+        return Counts(matrix, sums, share * weight)
+
+    def _annotation_counts(self, annotations: Any) -> Matrix:
+        who = type(self).__name__
+        if not is_one_array(annotations):
+            return join_counts(self._new_views(annotations), who)
+        matrix = as_matrix("annotations", annotations)
+        if matrix.shape[1] != self.n_features_in_:
+            raise ViewError(
+                f"the annotations have {matrix.shape[1]} columns but the items have {self.n_features_in_} features. "
+                "Both must count the same words, in the same order; see annotation_matrix."
+            )
+        missing_rows("annotations", matrix)
+        check_counts("annotations", matrix, who)
+        return matrix
+
+    def _store(self, best: Outcome, n_clusters: int) -> None:
+        self.item_topics_ = best.shares[0]
+        self.topic_features_ = np.ascontiguousarray(best.topics.T)
+        self.log_likelihood_ = np.array(best.log_likelihood)
+        self.n_iter_ = len(best.log_likelihood)
+        self.n_topics_ = int(best.topics.shape[1])
+        self.n_clusters_ = n_clusters
+        self.n_reseeded_ = best.n_reseeded
+
+    def _group(self, n_clusters: int, filled: NDArray[np.bool_], rng: np.random.Generator) -> None:
+        """Clusters from topic shares: the largest, or k-means on their square roots where there are more topics."""
+        self.hellinger_centers_ = None
+        if self.n_topics_ > n_clusters:
+            from sklearn.cluster import KMeans
+
+            kmeans = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31)))
+            self.hellinger_centers_ = kmeans.fit(np.sqrt(self.item_topics_[filled])).cluster_centers_
+        self.labels_ = self._labels(self.item_topics_, filled)
+        shares = np.eye(n_clusters, self.n_topics_)
+        if self.hellinger_centers_ is not None:
+            for k in range(n_clusters):
+                members = self.item_topics_[self.labels_ == k]
+                shares[k] = members.mean(axis=0) if members.size else self.hellinger_centers_[k] ** 2
+            shares /= shares.sum(axis=1, keepdims=True)
+        self.cluster_topics_ = shares
+
+    def _labels(self, shares: NDArray[Any], filled: NDArray[np.bool_]) -> Labels:
+        labels = np.full(shares.shape[0], -1, dtype=np.intp)
+        if self.hellinger_centers_ is None:
+            labels[filled] = shares[filled].argmax(axis=1)
+        elif filled.any():
+            from sklearn.metrics import pairwise_distances_argmin
+
+            roots = np.sqrt(shares[filled], dtype=self.hellinger_centers_.dtype)
+            labels[filled] = pairwise_distances_argmin(roots, self.hellinger_centers_)
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Topic shares of new items (n_items, n_topics), with the topics held fixed.
+
+        With one topic per cluster, column k is cluster k. Words that no topic knows are left out; items without any
+        known word get equal shares. O(nnz n_topics) for each of up to 100 rounds.
+        """
+        return self._fold_in(X)[0]
+
+    def predict(self, X: Any) -> Labels:
+        """Label new items by folding them in; -1 for items without any known word.
+
+        Items of ``fit`` may move where two topics are close: their shares in ``fit`` came with the topics.
+        """
+        shares, loglik, views = self._fold_in(X)
+        known = ~np.isnan(loglik)
+        has_any = views.mask.any(axis=1)
+        warn_items_without_views(has_any)
+        warn_empty_rows(has_any & ~known, "have no word that was seen in fit")
+        return self._labels(shares, known)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the items of ``X`` per count, folded in: higher is better.
+
+        For choosing ``n_topics`` or ``tradeoff`` on held-out items without labels.
+        """
+        _, loglik, _ = self._fold_in(X)
+        if np.isnan(loglik).all():
+            raise ViewError("score needs at least one item with a word that was seen in fit.")
+        return float(np.nanmean(loglik))
+
+    def _fold_in(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64], Views]:
+        views = self._new_views(X)
+        matrix = join_counts(views, type(self).__name__)
+        with workers(self.n_jobs) as threads:
+            shares, loglik = fold_in(matrix, self.topic_features_.T, threads)
+        return shares, loglik, views
+
+    @property
+    def objective_(self) -> NDArray[np.float64]:
+        """The log-likelihood after each iteration."""
+        return self.log_likelihood_
+
+    @property
+    def cluster_centers_(self) -> dict[str, NDArray[Any]]:
+        """The words of each cluster, one table per view."""
+        words, result, start = self.cluster_topics_ @ self.topic_features_, {}, 0
+        for name, width in self.n_features_per_view_.items():
+            result[name] = words[:, start : start + width]
+            start += width
+        return result
+
+
+class AnnotatedPLSA(PLSA):
+    """Cluster a few untagged items with the help of other people's tagged ones (aPLSA).
+
+    The items, and a table that says which words come with which tag (``annotation_matrix``), share their topics.
+    Choose it when there are too few items, or too few words per item, to learn topics from alone, and a tagged
+    collection with the same kind of words exists. The tagged items need not show the same things.
+
+    Parameters
+    ----------
+    n_clusters, n_topics, weighting, max_iter, tol, n_init, random_state, n_jobs, verbose
+        As in ``PLSA``.
+    tradeoff : float from 0 to 1, default=0.2
+        Weight of the items against the annotations (the paper's lambda): 1 is ``PLSA`` of the items alone, at 0 the
+        topics are learned from the annotations only.
+    balance : "rows" or "mass", default="rows"
+        What ``tradeoff`` weighs. "rows": each item counts ``tradeoff`` and each tag 1 - ``tradeoff``, as in the
+        paper, so that 100 items beside 2,600 tags own one per cent of the objective at 0.2. "mass": all items
+        together count ``tradeoff`` and all tags together the rest.
+
+    Attributes
+    ----------
+    annotation_topics_ : ndarray (n_tags, n_topics), rows sum to one; equal shares for tags that were never used
+    annotation_mass_ : ndarray (n_tags,), counts of each tag
+    others : as in ``PLSA``
+
+    Notes
+    -----
+    Time and memory are those of ``PLSA`` on both tables. Without ``annotations`` it is ``PLSA``.
+
+    Q. Yang, Y. Chen, G.-R. Xue, W. Dai, Y. Yu, "Heterogeneous transfer learning for image clustering via the social
+    web", ACL 2009. The optimum depends on ``balance``; the paper's setting is the default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from manyview import AnnotatedPLSA
+    >>> photos = np.array([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    >>> tags = np.array([[5, 5, 0, 0], [0, 0, 5, 5]])
+    >>> model = AnnotatedPLSA(n_clusters=2, random_state=0).fit(photos, annotations=tags)
+    >>> bool(model.labels_[0] == model.labels_[1]), bool(model.labels_[0] == model.labels_[2])
+    (True, False)
+    >>> names = model.top_tags(["beach", "city"], n=1)
+    >>> names[model.labels_[0]][0][0], names[model.labels_[2]][0][0]
+    ('beach', 'city')
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        tradeoff: float = 0.2,
+        balance: str = "rows",
+        n_topics: int | None = None,
+        weighting: str = "row",
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        n_init: int = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            n_topics=n_topics,
+            weighting=weighting,
+            max_iter=max_iter,
+            tol=tol,
+            n_init=n_init,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.tradeoff = tradeoff
+        self.balance = balance
+
+    def fit(self, X: Any, y: Any = None, *, annotations: Any = None) -> AnnotatedPLSA:
+        """Find the topics and clusters of ``X`` with the help of ``annotations``.
+
+        ``annotations`` has a row of counts for each tag, over the features of ``X`` (one array with the views side
+        by side, or a dict of the same views). None does without.
+        """
+        for name in ("annotation_topics_", "annotation_mass_"):  # of an earlier fit
+            if hasattr(self, name):
+                delattr(self, name)
+        return self._fit(X, annotations)
+
+    def top_tags(self, tag_names: Any = None, n: int = 5) -> list[list[tuple[str, float]]]:
+        """The likeliest tags of each cluster with their probabilities: names for the clusters.
+
+        P(tag given topic) is proportional to P(topic given tag) times the tag's counts. ``tag_names`` names the rows
+        of the annotations; without it they go by number.
+        """
+        n = check_number("n", n, integer=True, low=1)
+        if not hasattr(self, "annotation_topics_"):
+            raise ParameterError("top_tags needs a model that was fitted with annotations=...; there are no tags.")
+        names = as_names(tag_names, self.annotation_mass_.size)
+        joint = self.annotation_topics_.T * self.annotation_mass_
+        given_topic = joint / np.maximum(joint.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        given_cluster = self.cluster_topics_ @ given_topic
+        order = np.argsort(-given_cluster, axis=1, kind="stable")[:, :n]
+        return [[(names[tag], float(row[tag])) for tag in best] for row, best in zip(given_cluster, order, strict=True)]
+
+    def _check_parameters(self) -> float:
+        super()._check_parameters()
+        check_choice("balance", self.balance, ("rows", "mass"))
+        return float(check_number("tradeoff", self.tradeoff, low=0, high=1))
+
+    def _balance(self) -> str:
+        return self.balance

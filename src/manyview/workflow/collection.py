@@ -1,0 +1,218 @@
+"""A collection: everything about a person's items in one folder on disk, and everything that is done with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from ..collection.history import Entry
+from ..collection.runs import Run
+from ..collection.store import Store, make_catalog
+from ..errors import ParameterError, StoreError
+from ..ingest import Source, read_source
+from ..ingest.report import Report
+from ..types import Progress
+
+if TYPE_CHECKING:
+    from ..writeback.apply import Applied
+    from .add import Added
+
+__all__ = ["Collection"]
+
+
+class Collection(Store):
+    """Items, tags, views, runs and history of one collection, in a folder.
+
+    Make one with ``Collection.create(path, source)``, open one with ``Collection.open(path)``. Opened for reading it
+    shows one state, the newest at the time; ``refresh`` moves on to what was written since. Opened for writing it
+    holds the collection's lock until it is closed, and every change is on disk, whole, when its call returns. Use it
+    in a ``with`` block, or call ``close``.
+
+    Memory: matrices are mapped from disk where a view lies in one segment (``merge_view``); the item list and the
+    tags cost about 300 bytes an item.
+
+    >>> import numpy as np, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> np.savez(f"{folder.name}/six.npz", looks=np.arange(12.0).reshape(6, 2))
+    >>> with Collection.create(f"{folder.name}/six.manyview", f"{folder.name}/six.npz") as six:
+    ...     len(six.items), six.views()
+    (6, Views(6 items: looks 2))
+    >>> folder.cleanup()
+    """
+
+    @classmethod
+    def create(
+        cls, path: str | os.PathLike[str], source: Any, *, progress: Progress | None = None, **options: Any
+    ) -> Self:
+        """Make a collection from a folder, a table or feature files, and read its items.
+
+        ``options`` say which column of a table is what: ``id``, ``image``, ``text``, ``tags``, with ``tag_sep`` between
+        tags; ``root``, the folder image paths start from; ``views``, name -> columns of numbers; ``features``, name ->
+        .npy file. ``progress`` is called as work goes on (``types.Progress``).
+
+        If an earlier ``create`` of the same source was stopped, this one goes on where it ended. The collection comes
+        back open for writing; ``last_report`` says what was found.
+        """
+        described = Source.of(source, **options)  # a wrong source or option is refused before anything is made
+        folder = Path(path)
+        make_catalog(folder)
+        collection = cls(folder, write=True)
+        try:
+            known = collection.items.sources()
+            if any(entry["path"] != described.path or entry["complete"] for entry in known):
+                raise StoreError(
+                    f"{folder} holds a collection already, made of {known[0]['path']}. Choose another name, or add to "
+                    "it: Collection.open(path, write=True).read(source)."
+                )
+            collection.read(described, progress=progress)
+        except BaseException:
+            collection.close()
+            raise
+        return collection
+
+    last_report: Report | None = None
+    """What the last ``read`` found."""
+
+    def read(self, source: Any, *, progress: Progress | None = None, **options: Any) -> Report:
+        """Read a source, new or known: what is new, changed or gone since is noticed. Options as in ``create``."""
+        self.last_report = read_source(self, source, progress=progress, **options)
+        return self.last_report
+
+    def fit(
+        self,
+        method: str | None = None,
+        n_clusters: int | None = None,
+        *,
+        views: Iterable[str] | None = None,
+        annotations: str | os.PathLike[str] | None = None,
+        seed: int = 0,
+        fresh: bool = False,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Run:
+        """Group the items, name the groups, and keep the result as a run, which comes back.
+
+        ``method`` is one of those of ``manyview fit``: "consensus" where none is named; the number of clusters is found
+        where none is given. Default views that are missing are computed first. ``workflow.fit.fit_collection`` says
+        more about each option.
+        """
+        from .fit import fit_collection
+
+        options: dict[str, Any] = {"views": views, "annotations": annotations, "seed": seed, "fresh": fresh}
+        return fit_collection(self, method, n_clusters, n_jobs=n_jobs, progress=progress, **options).run
+
+    def add(
+        self,
+        source: Any = None,
+        *,
+        instead_of: str | os.PathLike[str] | None = None,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+        **options: Any,
+    ) -> Added:
+        """Put what is new in a source, or in all that are known, into the clusters that are there, without a refit.
+
+        ``options`` describe a table, as for ``create``. What comes back says where everything went: ``sentence``,
+        ``changes``. Stopped at any moment, the same call finishes it.
+        """
+        from .add import add_items
+
+        return add_items(self, source, instead_of=instead_of, n_jobs=n_jobs, progress=progress, **options)
+
+    def edit(self, action: str, *what: Any, **options: Any) -> Entry:
+        """A person's word on clusters, kept across refits; one entry of the history, which ``undo`` takes back.
+
+        ``action`` and what it takes: "rename" (cluster, name), "merge" (clusters, ``into``), "split" (cluster, n),
+        "move" (items, cluster or None for a new one, ``name``), "pin" (cluster, True or False), "link" (item, item,
+        together: True, False, or None for neither). All take ``who``.
+        """
+        from . import edits
+
+        if action not in edits.ACTIONS:
+            raise ParameterError(f"there is no edit {action!r}; there are {', '.join(edits.ACTIONS)}.")
+        done: Entry = getattr(edits, action)(self, *what, **options)
+        return done
+
+    def suggest(
+        self,
+        *,
+        top: int = 5,
+        completeness: float | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Run:
+        """Propose the tags that items lack and keep them as a run, which comes back; ``runs.proposals()`` lists them.
+
+        ``top`` is how many for each item, ``completeness`` the share of the true tags that is recorded, if you know it.
+        Default views that are missing are computed first.
+        """
+        from .suggest import suggest_tags
+
+        options: dict[str, Any] = {"top": top, "completeness": completeness, "seed": seed, "n_jobs": n_jobs}
+        return suggest_tags(self, progress=progress, **options).run
+
+    def accept(
+        self,
+        pairs: Iterable[tuple[int, str]] | None = None,
+        *,
+        min_score: float | None = None,
+        tag: str | None = None,
+        item: int | None = None,
+        who: str | None = None,
+        why: str | None = None,
+        reviewed: bool | None = None,
+    ) -> Entry:
+        """Say yes to proposals: pairs of item number and word, or those that ``min_score``, ``tag`` or ``item`` choose.
+
+        ``who`` and ``why`` are kept. One entry of the history, undone as a whole.
+        """
+        from .decide import accept
+
+        chosen: dict[str, Any] = {"min_score": min_score, "tag": tag, "item": item}
+        return accept(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
+
+    def reject(
+        self,
+        pairs: Iterable[tuple[int, str]] | None = None,
+        *,
+        min_score: float | None = None,
+        tag: str | None = None,
+        item: int | None = None,
+        who: str | None = None,
+        why: str | None = None,
+        reviewed: bool | None = None,
+    ) -> Entry:
+        """Say no to proposals, for good: as ``accept``."""
+        from .decide import reject
+
+        chosen: dict[str, Any] = {"min_score": min_score, "tag": tag, "item": item}
+        return reject(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
+
+    def apply(
+        self,
+        to: str = "xmp",
+        *,
+        dry_run: bool = False,
+        naming: str = "full",
+        output: str | os.PathLike[str] | None = None,
+        who: str | None = None,
+        progress: Progress | None = None,
+    ) -> Applied:
+        """Write accepted tags to sidecars ("xmp"), a table ("csv", "json") or the files ("embedded").
+
+        ``naming`` of new sidecars is "full" (``photo.jpg.xmp``) or "stem"; ``output`` is the file of a table. What was
+        written, and what could not be, comes back; ``undo`` takes it back.
+        """
+        from ..writeback.apply import apply_tags
+
+        options: dict[str, Any] = {"dry_run": dry_run, "naming": naming, "output": output}
+        return apply_tags(self, to, who=who, progress=progress, **options)
+
+    def undo(self, entry: int | Entry | None = None, *, who: str | None = None) -> Entry:
+        """Take back an entry of the history, of any kind; the last one where none is named."""
+        from .undo import undo
+
+        return undo(self, entry, who=who)

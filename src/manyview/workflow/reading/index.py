@@ -1,0 +1,398 @@
+"""One state of a collection as arrays, for quick looking: who is where, which tags, what is proposed.
+
+Reading a hundred thousand labels takes a while, looking at them does not. What was read is kept between states, part by
+part, for as long as the catalogue's count of changes says that the part is the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...collection.catalog import as_json
+from ...collection.items import as_text
+from ...collection.runs import Run
+from ...collection.sorted_numbers import among, distinct, joined, read_numbers, without
+from ...collection.store import Store
+from ...data.tags import match_key
+from ...errors import ParameterError
+from ...types import Ints, Mask
+
+if TYPE_CHECKING:
+    from ...collection.living import Standing
+    from ..living import LiveCluster
+
+__all__ = ["Index", "Parts"]
+
+Part = TypeVar("Part")
+
+_STATES = 3
+"""States of a part that are kept: readers may be one behind."""
+_TAG_BITS = 31
+_TAG = (1 << _TAG_BITS) - 1
+"""A row and a tag are kept as one number."""
+
+
+class Parts:
+    """What was read from a collection, by part and by state; one for all readers in a process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[str, threading.RLock] = {}
+        self._kept: dict[str, OrderedDict[Hashable, Any]] = {}
+
+    def get(self, name: str, state: Hashable, build: Callable[[], Part]) -> Part:
+        """The part as it is in that state; built once, however many ask for it, while others are to be had."""
+        with self._lock:
+            lock = self._locks.setdefault(name, threading.RLock())
+            states = self._kept.setdefault(name, OrderedDict())
+        with lock:
+            if state not in states:
+                states[state] = build()
+                if len(states) > _STATES:
+                    states.popitem(last=False)
+            states.move_to_end(state)
+            found: Part = states[state]
+            return found
+
+
+class Index:
+    """A collection at one moment. ``parts`` carries over what has not changed since the last one.
+
+    Memory: about 100 bytes for an item, 16 for a tag on an item and 40 for a proposal.
+    """
+
+    def __init__(self, collection: Store, parts: Parts | None = None) -> None:
+        self.collection = collection
+        self._catalog = collection._catalog
+        self._parts = parts or Parts()
+        self.called = str(collection.path)
+        """What commands call the collection."""
+        self.versions: dict[str, int] = dict(self._catalog.rows("SELECT part, n FROM versions"))
+
+    def part(self, name: str, of: str, build: Callable[[], Part], *more: Hashable) -> Part:
+        """Something read from the collection, kept until one of the parts it is made of changes."""
+        return self._parts.get(name, (*(self.versions[part] for part in of.split()), *more), build)
+
+    @property
+    def version(self) -> str:
+        """Another one whenever anything has changed."""
+        return ".".join(str(self.versions[part]) for part in sorted(self.versions))
+
+    # --- items ---
+
+    @property
+    def ids(self) -> Ints:
+        """The numbers of the items, ascending; rows of every array below."""
+        return self.part(
+            "ids", "items", lambda: distinct(self._numbers("SELECT id AS n FROM items WHERE state = 'here'"))
+        )
+
+    @property
+    def kinds(self) -> NDArray[Any]:
+        """Picture, video, document or row."""
+        return self.part("kinds", "items", lambda: self._column("SELECT kind FROM items WHERE state = 'here'"))
+
+    @property
+    def has_thumb(self) -> Mask:
+        """Is there a thumbnail?"""
+        return self.part("has_thumb", "items", lambda: self.mask_of(self._numbers("SELECT item_id AS n FROM thumbs")))
+
+    @property
+    def by_name(self) -> Ints:
+        """Rows in the order of the items' names."""
+        return self.part("by_name", "items", self._sort_names)
+
+    def _sort_names(self) -> Ints:
+        keys = [as_text(row[0]) for row in self._catalog.rows("SELECT key FROM items WHERE state = 'here' ORDER BY id")]
+        folded = [match_key(key) for key in keys]
+        return np.array(sorted(range(len(keys)), key=folded.__getitem__), dtype=np.int64)
+
+    def _column(self, sql: str) -> NDArray[Any]:
+        return np.array([row[0] for row in self._catalog.rows(f"{sql} ORDER BY id")], dtype="U8")
+
+    def _numbers(self, sql: str, values: Iterable[Any] = ()) -> Ints:
+        return read_numbers(self._catalog, sql, values)
+
+    def rows_of(self, ids: Ints) -> Ints:
+        """The rows of items that are there; those of others are left out."""
+        return np.searchsorted(self.ids, ids[among(ids, self.ids)])
+
+    def is_here(self, ids: Ints) -> Mask:
+        """For each number: is that item there?"""
+        return among(ids, self.ids)
+
+    def row_of(self, item: int) -> int:
+        """The row of one item, or a sentence."""
+        found = self.rows_of(np.array([item], dtype=np.int64))
+        if not found.size:
+            raise ParameterError(f"there is no item {item}.")
+        return int(found[0])
+
+    def mask_of(self, ids: Ints) -> Mask:
+        """Which items are among those numbers."""
+        mask = np.zeros(self.ids.size, dtype=bool)
+        mask[self.rows_of(ids)] = True
+        return mask
+
+    def keys(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """What the owner calls some items, as it is on disk."""
+        return {row[0]: row[1] for row in self._some("SELECT id, key FROM items WHERE id IN", ids)}
+
+    def openings(self, ids: Sequence[int]) -> dict[int, str]:
+        """The first words of some items' texts, of those that have one and no thumbnail."""
+        rows = self.rows_of(np.array(ids, dtype=np.int64))
+        bare = self.ids[rows[~self.has_thumb[rows]]].tolist()
+        found = self._some("SELECT id, substr(text, 1, 400) FROM items WHERE text IS NOT NULL AND id IN", bare)
+        return {number: " ".join(text.split()) for number, text in found}
+
+    def _some(self, sql: str, values: Sequence[int]) -> list[Any]:
+        return [
+            row
+            for start in range(0, len(values), 500)
+            for row in self._catalog.rows(
+                f"{sql} ({','.join('?' * len(values[start : start + 500]))})", values[start : start + 500]
+            )
+        ]
+
+    # --- tags ---
+
+    @property
+    def tag_names(self) -> dict[int, str]:
+        """Every tag by number."""
+        return self.part(
+            "tag_names", "tags decisions runs", lambda: dict(self._catalog.rows("SELECT id, name FROM tags"))
+        )
+
+    def tag_number(self, word: str) -> int | None:
+        """The number of a tag, whatever its case; None where there is no such tag."""
+        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(word),))
+        return None if found is None else int(found)
+
+    @property
+    def known(self) -> tuple[Ints, Ints]:
+        """Pairs of row and tag that count: what files and tables say unless a person said no, and a person's yes."""
+        return self.part("known", "items tags decisions", self._find_known)
+
+    def _find_known(self) -> tuple[Ints, Ints]:
+        said = self._said
+        decided, answers = self.decided
+        pairs = joined(without(said, decided[~answers]), decided[answers])
+        return pairs >> _TAG_BITS, pairs & _TAG
+
+    @property
+    def _said(self) -> Ints:
+        return self.part("said", "items tags", lambda: self._pairs("item_tags"))
+
+    @property
+    def decided(self) -> tuple[Ints, Mask]:
+        """Pairs a person has spoken about, as single numbers, and what they said."""
+        return self.part("decided", "items decisions", self._find_decided)
+
+    def _find_decided(self) -> tuple[Ints, Mask]:
+        yes = self._pairs("decisions WHERE answer = 1")
+        no = self._pairs("decisions WHERE answer = 0")
+        pairs = np.concatenate([yes, no])
+        return pairs, np.arange(pairs.size) < yes.size
+
+    def _pairs(self, table: str, values: Iterable[Any] = ()) -> Ints:
+        """Items and tags of a table as pairs of row and tag, sorted; without items that are gone."""
+        sql = f"SELECT item_id << {_TAG_BITS} | tag_id AS n FROM {table}"  # noqa: S608  a table of the schema
+        found = self._numbers(sql, values)
+        items = found >> _TAG_BITS
+        here = among(items, self.ids)
+        return distinct((np.searchsorted(self.ids, items[here]) << _TAG_BITS) | (found[here] & _TAG))
+
+    @property
+    def n_tags(self) -> Ints:
+        """How many tags each item has."""
+        return self.part("n_tags", "items tags decisions", lambda: np.bincount(self.known[0], minlength=self.ids.size))
+
+    @property
+    def n_different_tags(self) -> int:
+        """Tags that are on some item."""
+        return self.part("n_different", "items tags decisions", lambda: int((np.bincount(self.known[1]) > 0).sum()))
+
+    def tag_counts(self, mask: Mask | None = None) -> list[tuple[str, int]]:
+        """Tags and on how many of the chosen items they are, the most frequent first."""
+        rows, tags = self.known
+        if mask is not None:
+            return self._named_counts(tags[mask[rows]])
+        return self.part("tag_counts", "items tags decisions runs", lambda: self._named_counts(tags))
+
+    def _named_counts(self, tags: Ints) -> list[tuple[str, int]]:
+        counts, names = np.bincount(tags), self.tag_names
+        found = sorted(np.flatnonzero(counts).tolist(), key=lambda tag: (-counts[tag], match_key(names[tag])))
+        return [(names[tag], int(counts[tag])) for tag in found]
+
+    def words_by_row(self) -> dict[int, list[str]]:
+        """The tags of every item that has some."""
+        found: dict[int, list[str]] = {}
+        names = self.tag_names
+        for row, tag in zip(*(part.tolist() for part in self.known), strict=True):
+            found.setdefault(row, []).append(names[tag])
+        return found
+
+    def answers(self, pairs: Iterable[tuple[int, str]]) -> dict[tuple[int, str], bool]:
+        """What a person has said about pairs of item and word; pairs nobody spoke of are absent."""
+        found = {}
+        for item, word in pairs:
+            answer = self._catalog.value(
+                "SELECT answer FROM decisions WHERE item_id = ? AND tag_id = (SELECT id FROM tags WHERE folded = ?)",
+                (item, match_key(word)),
+            )
+            if answer is not None:
+                found[item, word] = bool(answer)
+        return found
+
+    def answered_by(self, item: int, word: str) -> int | None:
+        """The entry of the history that last changed what a person says about this."""
+        tag = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(word),))
+        return self._catalog.value(  # type: ignore[no-any-return]
+            "SELECT max(history_id) FROM changes WHERE of_table = 'decisions' AND row_key = ?", (as_json([item, tag]),)
+        )
+
+    # --- runs and clusters ---
+
+    def run(self, run_id: int | None = None) -> Run | None:
+        """The run of that number, or the newest fit; None where there is none yet."""
+        if run_id is None and not self._catalog.value("SELECT count(*) FROM runs WHERE kind = 'fit'"):
+            return None
+        run = self.collection.runs.get(run_id)
+        if run.kind != "fit":
+            raise ParameterError(f"run {run.id} made proposals, not clusters.")
+        return run
+
+    def clusters(self, run: Run | None) -> list[LiveCluster]:
+        """The clusters of a run as they are now, after a person's edits; largest first."""
+        from ..living import clusters_of
+
+        if run is None:
+            return []
+        return self.part(
+            "clusters",
+            "items runs edits",
+            lambda: clusters_of(self.collection, run, self._standing(run)),
+            run.id,
+        )
+
+    def _standing(self, run: Run) -> Standing:
+        return self.part("standing", "items runs edits", lambda: self.collection.living.standing(run.id), run.id)
+
+    def cluster_names(self, run: Run | None) -> dict[int, str]:
+        """Names by identity."""
+        return {one.id: one.name or f"cluster {one.id}" for one in self.clusters(run)}
+
+    def assignment(self, run: Run | None) -> Ints:
+        """The cluster of each item, -1 where it is in none."""
+        if run is None:
+            return np.full(self.ids.size, -1, dtype=np.int64)
+        return self.part("assignment", "items runs edits", lambda: self._assign(run), run.id)
+
+    def _assign(self, run: Run) -> Ints:
+        standing = self._standing(run)
+        return self._spread(standing.ids, standing.clusters)
+
+    def labelled(self, run: Run | None) -> Ints:
+        """The cluster that a run itself gave each item, before a person's edits; -1 where it is in none."""
+        if run is None:
+            return np.full(self.ids.size, -1, dtype=np.int64)
+        return self.part("labelled", "items runs", lambda: self._labelled(run), run.id)
+
+    def _labelled(self, run: Run) -> Ints:
+        rows = self._catalog.rows(
+            "SELECT item_id, cluster_id FROM labels JOIN run_clusters USING (run_id, label) WHERE run_id = ?", (run.id,)
+        )
+        table = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        return self._spread(table[:, 0], table[:, 1])
+
+    def _spread(self, ids: Ints, clusters: Ints) -> Ints:
+        """What is said of some items, for every row; -1 for the others."""
+        found = np.full(self.ids.size, -1, dtype=np.int64)
+        here = self.is_here(ids)
+        found[np.searchsorted(self.ids, ids[here])] = clusters[here]
+        return found
+
+    def members(self, run: Run | None) -> dict[int, Ints]:
+        """Rows of the items of each cluster, ascending."""
+        if run is None:
+            return {}
+        return self.part("members", "items runs edits", lambda: self._split(self.assignment(run)), run.id)
+
+    @staticmethod
+    def _split(places: Ints) -> dict[int, Ints]:
+        order = np.argsort(places, kind="stable")
+        numbers, starts = np.unique(places[order], return_index=True)
+        parts = np.split(order, starts[1:])
+        return {int(number): part for number, part in zip(numbers, parts, strict=True) if number >= 0}
+
+    def confidence(self, run: Run | None) -> NDArray[np.float64]:
+        """How sure the run is of each item's place, NaN where it does not say."""
+        if run is None:
+            return np.full(self.ids.size, np.nan)
+        return self.part("confidence", "items runs", lambda: self._confidences(run), run.id)
+
+    def _confidences(self, run: Run) -> NDArray[np.float64]:
+        found = np.full(self.ids.size, np.nan)
+        rows = self._catalog.rows(
+            "SELECT item_id, confidence FROM labels WHERE run_id = ? AND confidence IS NOT NULL", (run.id,)
+        )
+        table = np.array(rows, dtype=np.float64).reshape(-1, 2)
+        ids = table[:, 0].astype(np.int64)
+        here = self.is_here(ids)
+        found[np.searchsorted(self.ids, ids[here])] = table[here, 1]
+        return found
+
+    # --- proposals ---
+
+    @property
+    def open_pairs(self) -> tuple[Ints, Ints]:
+        """Rows and tags of the proposals that nobody has answered yet and that the item still lacks."""
+        newest = self._catalog.value("SELECT max(id) FROM runs WHERE kind = 'suggest'")
+        if newest is None:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        return self.part("open", "items tags decisions", lambda: self._find_open(int(newest)), int(newest))
+
+    def _find_open(self, run: int) -> tuple[Ints, Ints]:
+        lacking = self.part("lacking", "items tags", lambda: self._find_lacking(run), run)
+        pairs = without(lacking, self.decided[0])
+        return pairs >> _TAG_BITS, pairs & _TAG
+
+    def _find_lacking(self, run: int) -> Ints:
+        """Proposals that files and tables do not say by now."""
+        pairs = self._pairs("proposals WHERE run_id = ?", (run,))
+        return pairs[~among(pairs, self._said)]
+
+    @property
+    def n_open(self) -> int:
+        """Proposals that wait for an answer."""
+        return int(self.open_pairs[0].size)
+
+    def open_by_row(self) -> Ints:
+        """How many proposals wait, for each item."""
+        return np.bincount(self.open_pairs[0], minlength=self.ids.size)
+
+    def open_by_tag(self) -> list[tuple[str, int]]:
+        """Tags and how many proposals of each wait, the most first."""
+        return self.part("open_by_tag", "items tags decisions runs", lambda: self._named_counts(self.open_pairs[1]))
+
+    def open_among(self, ids: Ints, order: str, offset: int, top: int) -> list[tuple[int, int]]:
+        """Items and tags of open proposals of some items, in an order of ``open_proposals``."""
+        by = "teaches DESC" if order == "informative" else "probability DESC, score DESC"
+        return self._catalog.rows(
+            "SELECT item_id, tag_id FROM proposals WHERE run_id = "  # noqa: S608  one of two orders
+            "(SELECT max(id) FROM runs WHERE kind = 'suggest') "
+            f"AND is_open = 1 AND item_id IN (SELECT value FROM json_each(?)) ORDER BY {by}, item_id, tag_id "
+            "LIMIT ? OFFSET ?",
+            (as_json(ids.tolist()), top, offset),
+        )
+
+    @property
+    def n_problems(self) -> int:
+        """Files that could not be used, or only in part."""
+        return self.part("n_problems", "items", lambda: int(self._catalog.value("SELECT count(*) FROM problems")))

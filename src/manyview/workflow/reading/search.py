@@ -1,0 +1,220 @@
+"""The search language of the gallery and of ``manyview show --search``.
+
+``tag:beach -tag:people cluster:12 untagged confidence<0.4 "free words"``: every part has to hold, ``-`` in front says
+that it must not. Words match names, tags and texts from their beginning; quotes keep words together, also in
+``tag:"blue hour"``, and a quote inside quotes is written twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...collection.runs import Run
+from ...collection.sorted_numbers import among, distinct, read_numbers
+from ...data.tags import match_key
+from ...errors import ParameterError
+from ...types import Mask
+from .index import Index
+
+__all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
+
+
+KEYS = ("tag", "cluster", "kind", "name", "proposed", "id")
+FLAGS = ("untagged", "tagged", "unplaced")
+SORTS = ("id", "name", "confidence", "typical")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
+_LEXEME = re.compile(
+    r"""(?P<minus>-?)
+    (?: (?P<key>[a-z]+):(?:"(?P<quoted>(?:[^"]|"")*)"?|(?P<value>\S+))
+      | confidence(?P<sign><=|>=|<|>|=)(?P<number>\S+)
+      | "(?P<phrase>(?:[^"]|"")*)"?
+      | (?P<word>\S+) )""",
+    flags=re.VERBOSE | re.IGNORECASE,
+)
+_COMPARE: dict[str, Callable[[NDArray[np.float64], float], Mask]] = {
+    "<": lambda a, b: a < b,
+    ">": lambda a, b: a > b,
+    "<=": lambda a, b: a <= b,
+    ">=": lambda a, b: a >= b,
+    "=": lambda a, b: np.isclose(a, b),
+}
+_UNSPACED = 0x2E80
+"""Scripts from here on put no spaces between words, so that a word index does not find what is inside."""
+_MOST_TERMS = 50
+
+
+@dataclass(frozen=True)
+class Term:
+    """One part of a search: of a kind: one of ``KEYS`` or ``FLAGS``, "confidence", or "words"."""
+
+    kind: str
+    value: str = ""
+    negated: bool = False
+    sign: str = ""
+
+    def __str__(self) -> str:
+        quoted = '"' + self.value.replace('"', '""') + '"'
+        minus = "-" if self.negated else ""
+        if self.kind == "confidence":
+            return f"{minus}confidence{self.sign}{self.value}"
+        if self.kind in FLAGS:
+            return minus + self.kind
+        if self.kind == "words":
+            plain = re.fullmatch(r'[^\s":<>=-][^\s":<>=]*', self.value) and self.value.lower() not in FLAGS
+            return minus + (self.value if plain else quoted)
+        return f"{minus}{self.kind}:" + (self.value if re.fullmatch(r'[^\s"]+', self.value) else quoted)
+
+
+@dataclass(frozen=True)
+class Query:
+    """A search: all of its terms have to hold."""
+
+    terms: tuple[Term, ...]
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.terms))
+
+
+def parse_query(text: str) -> Query:
+    """Understand a search, or say what is wrong with it.
+
+    >>> str(parse_query('tag:"blue hour"  -tag:people UNTAGGED confidence<0.4 "two words" sea'))
+    'tag:"blue hour" -tag:people untagged confidence<0.4 "two words" sea'
+    """
+    terms = [_term(found) for found in _LEXEME.finditer(text)]
+    if len(terms) > _MOST_TERMS:
+        raise ParameterError(f"a search takes at most {_MOST_TERMS} parts; this one has {len(terms)}.")
+    return Query(tuple(term for term in terms if term.value or term.kind in FLAGS))
+
+
+def _term(found: re.Match[str]) -> Term:
+    negated = bool(found["minus"])
+    if found["sign"]:
+        if not _NUMBER.fullmatch(found["number"]) or len(found["number"]) > 20:
+            raise ParameterError(
+                f"confidence is compared with a number, such as confidence<0.4; got {found['number']!r}."
+            )
+        return Term("confidence", found["number"], negated, found["sign"])
+    if found["key"]:
+        value = found["value"] if found["quoted"] is None else found["quoted"].replace('""', '"')
+        key = found["key"].lower()
+        if key == "id" and not re.fullmatch(r"[0-9]{1,15}(,[0-9]{1,15})*", value):
+            raise ParameterError(f"id takes numbers of items with commas between them, such as id:3,5; got {value!r}.")
+        if key in KEYS:
+            return Term(key, value.strip(), negated)
+        return Term("words", f"{found['key']}:{value}", negated)
+    if found["phrase"] is not None:
+        return Term("words", found["phrase"].replace('""', '"').strip(), negated)
+    word = found["word"]
+    return Term(word.lower(), "", negated) if word.lower() in FLAGS else Term("words", word, negated)
+
+
+def matching(index: Index, query: Query, run: Run | None = None) -> Mask:
+    """Which items a search finds, as a mask over ``index.ids``. ``run`` says whose clusters count."""
+    mask = np.ones(index.ids.size, dtype=bool)
+    for term in query.terms:
+        found = _FIND[term.kind](index, term, run)
+        mask &= ~found if term.negated else found
+    return mask
+
+
+def find_rows(index: Index, mask: Mask, run: Run | None = None, sort: str = "id") -> NDArray[np.int64]:
+    """Rows of the chosen items in an order of ``SORTS``."""
+    if sort == "name":
+        return index.by_name[mask[index.by_name]]
+    rows = np.flatnonzero(mask)
+    if sort == "id":
+        return rows
+    if sort not in SORTS:
+        raise ParameterError(f"items are sorted by {', '.join(SORTS)}; got {sort!r}.")
+    sure = index.confidence(run)[rows]
+    if sort == "confidence":  # what needs a look comes first
+        return rows[np.argsort(np.where(np.isnan(sure), np.inf, sure), kind="stable")]
+    order = np.argsort(np.where(np.isnan(sure), np.inf, -sure), kind="stable")
+    first = [item for one in index.clusters(run) for item in one.profile.get("exemplars", [])]
+    typical = index.rows_of(np.array(first, dtype=np.int64))
+    typical = typical[mask[typical]]
+    rest = rows[order]
+    return np.concatenate([typical, rest[~np.isin(rest, typical)]])
+
+
+def _by_tag(index: Index, term: Term, run: Run | None) -> Mask:
+    mask = np.zeros(index.ids.size, dtype=bool)
+    number = index.tag_number(term.value)
+    if number is not None:
+        rows, tags = index.known
+        mask[rows[tags == number]] = True
+    return mask
+
+
+def _by_cluster(index: Index, term: Term, run: Run | None) -> Mask:
+    places = index.assignment(run)
+    if term.value.isascii() and term.value.isdigit():
+        return np.asarray(places == int(term.value[:15]))
+    wanted = match_key(term.value)
+    named = [number for number, name in index.cluster_names(run).items() if match_key(name) == wanted]
+    return np.isin(places, named)
+
+
+def _by_id(index: Index, term: Term, run: Run | None) -> Mask:
+    return index.mask_of(np.array(term.value.split(","), dtype=np.int64))
+
+
+def _by_kind(index: Index, term: Term, run: Run | None) -> Mask:
+    return np.asarray(index.kinds == term.value.lower())
+
+
+def _by_proposed(index: Index, term: Term, run: Run | None) -> Mask:
+    mask = np.zeros(index.ids.size, dtype=bool)
+    number = index.tag_number(term.value)
+    if number is not None:
+        rows, tags = index.open_pairs
+        mask[rows[tags == number]] = True
+    return mask
+
+
+def _by_confidence(index: Index, term: Term, run: Run | None) -> Mask:
+    with np.errstate(invalid="ignore"):
+        return np.asarray(_COMPARE[term.sign](index.confidence(run), float(term.value)))
+
+
+def _by_words(index: Index, term: Term, run: Run | None) -> Mask:
+    mask = _by_name(index, term, run)
+    catalog = index.collection._catalog
+    found = read_numbers(catalog, "SELECT id AS n FROM tags WHERE instr(folded, ?)", (match_key(term.value),))
+    rows, tags = index.known
+    mask[rows[among(tags, distinct(found))]] = True
+    return mask
+
+
+def _by_name(index: Index, term: Term, run: Run | None) -> Mask:
+    """Names, and for free words texts too, by the word index where it can serve."""
+    catalog, value = index.collection._catalog, term.value
+    columns = "name" if term.kind == "name" else "name text"
+    if not re.search(r"\w", value) or any(ord(letter) >= _UNSPACED for letter in value):
+        texts = "" if term.kind == "name" else " OR instr(text, ?1)"
+        sql, asked = f"SELECT id AS n FROM items WHERE instr(CAST(key AS TEXT), ?1){texts}", value  # noqa: S608
+    else:
+        quoted = value.replace('"', '""').replace("\0", " ")
+        sql, asked = "SELECT rowid AS n FROM item_words WHERE item_words MATCH ?", f'{{{columns}}} : "{quoted}" *'
+    return index.mask_of(read_numbers(catalog, sql, (asked,)))
+
+
+_FIND: dict[str, Callable[[Index, Term, Run | None], Mask]] = {
+    "tag": _by_tag,
+    "cluster": _by_cluster,
+    "kind": _by_kind,
+    "id": _by_id,
+    "name": _by_name,
+    "proposed": _by_proposed,
+    "confidence": _by_confidence,
+    "words": _by_words,
+    "untagged": lambda index, term, run: np.asarray(index.n_tags == 0),
+    "tagged": lambda index, term, run: np.asarray(index.n_tags > 0),
+    "unplaced": lambda index, term, run: np.asarray(index.assignment(run) < 0),
+}

@@ -1,0 +1,219 @@
+"""Accepted tags into sidecars, tables, or the files themselves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ..collection.history import Entry
+from ..collection.items import Problem
+from ..collection.store import Store
+from ..collection.writes import Batch
+from ..errors import ParameterError
+from ..types import Progress
+from .document import Refused, path_key, word_key
+from .editor import Edit, edit_document, new_document, read_words
+from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, write_group
+from .item_files import Files, mode_beside, mode_of, read_sidecar_bytes, refuse_protected
+from .naming import NAMINGS
+from .sidecar_wishes import SidecarTarget, Wishes, sidecar_targets
+
+__all__ = ["TARGETS", "Applied", "FileChange", "apply_tags", "end_writing", "start_writing"]
+
+TARGETS = ("xmp", "embedded", "csv", "json")
+
+
+class FileChange(NamedTuple):
+    """What was written to a file, or would be."""
+
+    path: str
+    items: tuple[int, ...]
+    is_new: bool
+    edit: Edit
+
+    def lines(self) -> list[str]:
+        """The change, a word to a line: + put in, - taken out."""
+        marks = zip("+-+-", self.edit, strict=True)
+        return [f"{mark} {word}" for mark, words in marks for word in words]
+
+
+@dataclass
+class Applied:
+    """What ``apply_tags`` did, or would do."""
+
+    to: str
+    dry_run: bool = False
+    changes: list[FileChange] = field(default_factory=list)
+    failed: list[Problem] = field(default_factory=list)
+    """Files that could not be written, with the reason; their tags stay to be written."""
+    entry: Entry | None = None
+    """Its entry in the history, which ``undo`` takes; None where nothing was written."""
+    output: str | None = None
+    n_items: int = 0
+    """Of a table: the items in it."""
+
+    @property
+    def sentence(self) -> str:
+        """What was done, for people."""
+        if self.output is not None:
+            return f"{self.output}: the tags of {self.n_items} items"
+        files = "sidecar" if self.to == "xmp" else "file"
+        n_added, n_removed = (sum(len(one.edit[part]) * len(one.items) for one in self.changes) for part in (0, 1))
+        would = "would be " if self.dry_run else ""
+        done = [f"{n_added} tags {would}put into", f"{n_removed} {would}taken out of"]
+        parts = [words for n, words in zip((n_added, n_removed), done, strict=True) if n]
+        n_new = sum(one.is_new for one in self.changes)
+        if not self.changes:
+            said = f"no {files} {'was written' if self.failed else 'needs writing'}"
+        else:
+            said = f"{', '.join(parts) or f'paths {would}put into'} {len(self.changes)} {files}s"
+            said += f" ({n_new} new)" if n_new else ""
+        return said + (f"; {len(self.failed)} failed and stay to be written" if self.failed else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same for machines."""
+        return {
+            "to": self.to,
+            "dry_run": self.dry_run,
+            "entry": None if self.entry is None else self.entry.id,
+            "output": self.output,
+            "files": [
+                {"path": one.path, "items": list(one.items), "new": one.is_new, **one.edit._asdict()}
+                for one in self.changes
+            ],
+            "failed": [problem._asdict() for problem in self.failed],
+        }
+
+
+def apply_tags(
+    collection: Store,
+    to: str = "xmp",
+    *,
+    dry_run: bool = False,
+    naming: str = "full",
+    output: str | os.PathLike[str] | None = None,
+    who: str | None = None,
+    progress: Progress | None = None,
+) -> Applied:
+    """Write the tags a person accepted to where other programs find them.
+
+    to : "xmp", sidecars beside the files; "csv" or "json", one table in ``output``; "embedded", the files themselves
+    dry_run : only say what would be written
+    naming : how a new sidecar is called: "full" is ``photo.jpg.xmp``, "stem" is ``photo.xmp``
+
+    Accepted tags that are not in an item's sidecar are put in, tags that stood there when a person said no to them are
+    taken out, and all else stays as it is. What cannot be written is named and stays to be written. One entry of the
+    history, which ``undo`` takes back.
+    """
+    if to not in TARGETS:
+        raise ParameterError(f"tags can be written to {', '.join(TARGETS)}, not to {to!r}.")
+    if naming not in NAMINGS:
+        raise ParameterError(f"naming must be one of {', '.join(NAMINGS)}, got {naming!r}.")
+    if to in ("csv", "json"):
+        from .export import export_tags
+
+        n_items = export_tags(collection, to, output)
+        return Applied(to, output=os.fspath(output or ""), n_items=n_items)
+    if output is not None:
+        raise ParameterError("an output file is for csv and json; sidecars and embedded tags go beside and into files.")
+    if not dry_run:
+        collection.check_writable("apply")
+    if to == "embedded":
+        from .embed import embed_tags
+
+        return embed_tags(collection, dry_run=dry_run, who=who, progress=progress)
+    return _apply_xmp(collection, dry_run, naming, who, progress)
+
+
+def _apply_xmp(collection: Store, dry_run: bool, naming: str, who: str | None, progress: Progress | None) -> Applied:
+    files = Files(collection)
+    done = Applied("xmp", dry_run)
+    wishes, batch = start_writing(files, done, who)
+    failed: dict[int, str] = {}
+    targets = list(sidecar_targets(files, wishes, naming, failed))
+    n_done = 0
+    for group in _groups(targets, failed):
+        written: Sequence[Prepared] = group
+        if not dry_run:
+            batch = batch or files.writes.begin("xmp")
+            written, missed = write_group(files, batch, group)
+            failed.update((item, f"{one.path}: {reason}") for one, reason in missed for item in one.items)
+        done.changes += [FileChange(one.path, one.items, one.old is None, one.edit) for one in written]
+        n_done += len(group)
+        if progress is not None:
+            progress("writing sidecars", n_done, len(targets))
+    end_writing(files, done, wishes, batch, failed, who)
+    return done
+
+
+def start_writing(files: Files, done: Applied, who: str | None) -> tuple[Wishes, Batch | None]:
+    """What is to be written, and the batch that goes on where one was stopped."""
+    if done.dry_run:
+        return Wishes(files, done.to), None
+    batch = settle(files)
+    if batch is not None and batch.target != done.to:
+        close_batch(files, batch, who)
+        batch = None
+    wishes = Wishes(files, done.to)
+    files.writes.set_items(wishes.items, "pending")
+    return wishes, batch
+
+
+def end_writing(
+    files: Files, done: Applied, wishes: Wishes, batch: Batch | None, failed: Mapping[int, str], who: str | None
+) -> None:
+    """Say of which items the files could not be written, and close the batch."""
+    collection = files.collection
+    done.failed = [
+        Problem(collection.items.get(item).key, "not written", reason, stage="apply")
+        for item, reason in sorted(failed.items())
+    ]
+    if not done.dry_run:
+        with collection.transaction():
+            wishes.finish(failed)
+            number = None if batch is None else close_batch(files, batch, who)
+        done.entry = None if number is None else collection.history.get(number)
+
+
+def _groups(targets: Sequence[SidecarTarget], failed: dict[int, str]) -> Iterator[list[Prepared]]:
+    """Sidecars that need writing, some at a time; those that cannot be edited are said to have failed."""
+    group: list[Prepared] = []
+    n_bytes = 0
+    for target in targets:
+        try:
+            one = _prepare(target)
+        except Refused as error:
+            failed.update((item, f"{target.path}: {error}") for item in target.items)
+            continue
+        if one is None:
+            continue
+        group.append(one)
+        n_bytes += len(one.new) + len(one.old or b"")
+        if len(group) >= GROUP or n_bytes >= GROUP_BYTES:
+            yield group
+            group, n_bytes = [], 0
+    if group:
+        yield group
+
+
+def _prepare(target: SidecarTarget) -> Prepared | None:
+    """A sidecar as it is and as it is to be; None where it needs no change."""
+    old, status = read_sidecar_bytes(target.path)
+    held, held_paths = ([], []) if old is None else read_words(old)
+    keys = {word_key(word) for word in held}
+    add = {word: path for word, path in target.add.items() if word_key(word) not in keys}
+    paths = tuple(path for path in add.values() if path)
+    going = {word_key(word) for word in target.remove}
+    if old is None:
+        wanted = Edit(tuple(add), (), paths, ())
+        if not add:
+            return None
+        return Prepared(target.path, target.items, None, None, new_document(wanted), wanted, mode_beside(target.owner))
+    old_paths = tuple(path for path in held_paths if path_key(path) and path_key(path)[-1] in going)
+    new, edit = edit_document(old, Edit(tuple(add), target.remove, paths, old_paths))
+    if not edit:
+        return None
+    refuse_protected(target.path, status)
+    return Prepared(target.path, target.items, old, status, new, edit, mode_of(status))

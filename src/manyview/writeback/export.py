@@ -1,0 +1,76 @@
+"""The tags of a collection as one table, for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..collection import durable
+from ..collection.store import Store
+from ..errors import ParameterError, StoreError
+from .cells import as_cell
+
+__all__ = ["export_tags"]
+
+_SEPARATORS = (";", "|", ",", "\n")
+"""What may stand between two tags of a cell: the first that no tag contains; none contains a line end."""
+
+
+def export_tags(collection: Store, form: str, output: str | os.PathLike[str] | None) -> int:
+    """Write every item with its accepted and all of its tags to a CSV or JSON file; how many items there are.
+
+    The file is there whole or not at all.
+    """
+    if output is None:
+        raise ParameterError(f"a {form} file needs a name: -o FILE on the command line, output= in Python.")
+    path = Path(output)
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise StoreError(f"{path} cannot be written: it is a folder, or its folder is not there.")
+    accepted = _accepted(collection)
+    rows = [
+        (item.id, _plain(item.path or item.key), accepted.get(item.id, []), collection.tagging.words_of(item.id))
+        for item in collection.items
+    ]
+    text = _json(rows) if form == "json" else _csv(rows)
+    path = path.absolute()
+    durable.replace_file(path, path.with_name(f".{secrets.token_hex(8)}{durable.TEMPORARY}"), text.encode("utf-8"))
+    durable.sync_folders([path.parent])
+    return len(rows)
+
+
+def _accepted(collection: Store) -> dict[int, list[str]]:
+    pairs = collection._catalog.rows("SELECT item_id, tag_id FROM decisions WHERE answer = 1 ORDER BY item_id, tag_id")
+    names = collection.tagging._names({tag for _, tag in pairs})
+    found: dict[int, list[str]] = {}
+    for item, tag in pairs:
+        found.setdefault(item, []).append(names[tag])
+    return found
+
+
+def _plain(name: str) -> str:
+    """A file name as text; bytes that are no letters are shown as such."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+Row = tuple[int, str, list[str], list[str]]
+
+
+def _json(rows: Iterable[Row]) -> str:
+    items = [{"id": number, "path": path, "accepted": yes, "tags": tags} for number, path, yes, tags in rows]
+    return json.dumps({"items": items}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _csv(rows: list[Row]) -> str:
+    words = {word for row in rows for part in row[2:] for word in part}
+    separator = next(mark for mark in _SEPARATORS if not any(mark in word for word in words))
+    written = io.StringIO(newline="")
+    table = csv.writer(written)
+    table.writerow(("id", "path", "accepted", "tags"))
+    for number, path, *parts in rows:
+        table.writerow((number, as_cell(path), *(as_cell(separator.join(part)) for part in parts)))
+    return written.getvalue()

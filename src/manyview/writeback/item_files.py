@@ -1,0 +1,175 @@
+"""The files of items, beside and outside the collection: reading them, and what the catalogue knows of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from ..collection.durable import PRIVATE_FILE
+from ..collection.items import FileFacts
+from ..collection.store import Store
+from ..collection.writes import Batch, Write
+from ..ingest.containers import LIMIT
+from ..ingest.files import BadFile, open_regular
+from ..ingest.keywords import read_keywords
+from ..ingest.moves import content_of
+from ..ingest.sidecar import beside_words, read_sidecar
+from .document import Refused, word_key
+from .naming import Folder
+
+__all__ = ["Files", "hash_of", "hash_of_file", "mode_beside", "mode_of", "read_sidecar_bytes", "refuse_protected"]
+
+
+def hash_of(content: bytes | None) -> str | None:
+    return None if content is None else hashlib.sha256(content).hexdigest()
+
+
+def hash_of_file(path: Path) -> str | None:
+    """The same for a file of any size; None where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def read_sidecar_bytes(path: str) -> tuple[bytes | None, os.stat_result | None]:
+    """A sidecar and its status, None where there is none; ``Refused`` where it is not a file that can be read."""
+    try:
+        with open_regular(path) as (file, _):
+            status = os.fstat(file.fileno())
+            content = file.read(LIMIT + 1)
+    except BadFile as error:
+        if error.reason == "missing":
+            return None, None
+        raise Refused(error.sentence) from error
+    return content, status
+
+
+def mode_of(status: os.stat_result | None) -> int:
+    """The mode of a file that is there, to be kept; one that is not would be its owner's alone."""
+    return PRIVATE_FILE if status is None else stat.S_IMODE(status.st_mode)
+
+
+def mode_beside(owner: str | None) -> int:
+    """The mode of a new file that belongs to another one: who may read that may read this."""
+    try:
+        return stat.S_IMODE(os.lstat(owner or "").st_mode) & 0o666
+    except OSError:
+        return PRIVATE_FILE
+
+
+def refuse_protected(path: str, status: os.stat_result | None) -> None:
+    """A file that its owner protected is left alone, though its folder would let us replace it."""
+    if status is not None and not (status.st_mode & 0o222 and os.access(path, os.W_OK)):
+        raise Refused("it is write-protected. Take the protection away if it may be changed.")
+
+
+class Files:
+    """The folders that are written to, each listed once."""
+
+    def __init__(self, collection: Store) -> None:
+        self.collection = collection
+        self.writes = collection.writes
+        self._folders: dict[str, Folder] = {}
+        self.tag_number = lru_cache(100_000)(self._tag_number)
+
+    def folder(self, path: str) -> Folder:
+        """The names in a folder; an ``OSError`` where it cannot be listed."""
+        path = os.path.normpath(path)
+        if path not in self._folders:
+            self._folders[path] = Folder(os.listdir(path))
+        return self._folders[path]
+
+    def changed(self, paths: Iterable[str]) -> None:
+        """Files have come or gone."""
+        for path in paths:
+            folder = self._folders.get(os.path.normpath(os.path.dirname(path)))
+            if folder is not None:
+                (folder.add if os.path.lexists(path) else folder.discard)(os.path.basename(path))
+
+    def beside(self, root: str, path: str) -> tuple[list[str], str]:
+        """The sidecars of an item, and their description as a scan would give it."""
+        folder = os.path.dirname(path)
+        sidecars = {}
+        for name in self.folder(os.path.join(root, folder)).sidecars(os.path.basename(path)):
+            relative = os.path.join(folder, name)
+            status = os.lstat(os.path.join(root, relative))
+            sidecars[relative] = FileFacts.of(status)
+        return [os.path.join(root, name) for name in sidecars], beside_words(sidecars)
+
+    def _tag_number(self, word: str) -> int | None:
+        found: int | None = self.collection._catalog.value("SELECT id FROM tags WHERE folded = ?", (word_key(word),))
+        return found
+
+    def pairs(self, files: Iterable[Write], part: int) -> list[tuple[int, int]]:
+        """Items and tags that were put in (0) or taken out (1)."""
+        found = []
+        for file in files:
+            numbers = [self.tag_number(word) for word in file.edit[part]]
+            found += [(item, number) for item in file.items for number in numbers if number is not None]
+        return found
+
+    def record(self, batch: Batch, done: Sequence[Write]) -> None:
+        """Files of a batch have been written: say so, of them and of their items."""
+        writes = self.writes
+        writes.set_state(batch, done, "written")
+        writes.written(batch.target, self.pairs(done, 0))
+        writes.removed(batch.target, self.pairs(done, 1))
+        items = sorted({item for file in done for item in file.items})
+        writes.set_items(items, "written")
+        self._renew(batch, items)
+
+    def record_undone(self, batch: Batch, done: Sequence[Write]) -> None:
+        """Files of a batch are as they were before it."""
+        writes = self.writes
+        writes.set_state(batch, done, "undone")
+        writes.unwritten(batch.target, self.pairs(done, 0))
+        writes.unremoved(batch.target, self.pairs(done, 1))
+        items = sorted({item for file in done for item in file.items})
+        writes.set_items(items, "pending")
+        self._renew(batch, items)
+
+    def _renew(self, batch: Batch, items: Iterable[int]) -> None:
+        if batch.target == "xmp":
+            self._renew_sidecars(items)
+        else:
+            self._renew_files(items)
+
+    def _renew_files(self, items: Iterable[int]) -> None:
+        """Write down what files say of themselves now; their pixels, and all that was made of them, are the same."""
+        formats = {item.id: item.format or "" for item in map(self.collection.items.get, items)}
+        said = []
+        for item, (root, path, _, _) in self.writes.places(formats).items():
+            try:
+                with open_regular(os.path.join(root, path)) as (file, facts):
+                    found = read_keywords(file, formats[item])
+                    content = content_of(file)
+            except BadFile:
+                continue
+            if not found.notes:
+                said.append((item, found.tags, found.paths, None))
+                self.writes.set_facts(item, facts)
+                self.collection.whereabouts.put_contents([(item, content)])
+        self.writes.renew(self.collection.tagging, "file", said)
+
+    def _renew_sidecars(self, items: Iterable[int]) -> None:
+        """Write down what the sidecars of items say now, as the next reading of the folder would."""
+        said = []
+        for item, (root, path, _, kind) in self.writes.places(items).items():
+            if kind != "folder":
+                continue  # sidecars of a table's pictures are not read
+            try:
+                sidecars, beside = self.beside(root, path)
+            except OSError:
+                continue
+            found = [read_sidecar(name) for name in sidecars]
+            words = [word for one in found for word in one.tags]
+            paths = [entry for one in found for entry in one.paths]
+            has_notes = any(one.notes for one in found)  # the next reading shall name them
+            said.append((item, words, paths, None if has_notes else beside))
+        self.writes.renew(self.collection.tagging, "sidecar", said)

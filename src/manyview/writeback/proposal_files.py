@@ -1,0 +1,105 @@
+"""Proposals as a file for a spreadsheet or a program, and back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..collection import durable
+from ..collection.items import as_text
+from ..collection.proposals import Proposal
+from ..collection.store import Store
+from ..errors import ParameterError
+from .cells import as_cell, from_cell
+
+__all__ = ["ShownProposal", "item_number", "read_pairs", "shown", "write_proposals"]
+
+
+class ShownProposal(NamedTuple):
+    """A proposal as people see it."""
+
+    id: int
+    """The number of the item."""
+    item: str
+    """What its owner calls it."""
+    tag: str
+    score: float
+    """How likely the tag is right."""
+    reason: str
+
+
+def shown(collection: Store, proposals: Iterable[Proposal], per_item: int | None = None) -> list[ShownProposal]:
+    """Proposals with the names of their items; at most ``per_item`` of each, the first ones."""
+    found = list(proposals)
+    names = collection.runs.rows.item_names(one.item_id for one in found)
+    counts: dict[int, int] = {}
+    rows = []
+    for one in found:
+        counts[one.item_id] = counts.get(one.item_id, 0) + 1
+        if per_item is None or counts[one.item_id] <= per_item:
+            sentence = one.reason["sentence"] if one.reason else ""
+            name = names.get(one.item_id, str(one.item_id))
+            rows.append(ShownProposal(one.item_id, name, one.tag, float(one.probability or 0.0), sentence))
+    return rows
+
+
+def write_proposals(path: Path, rows: Sequence[ShownProposal]) -> None:
+    """Write proposals to a ``.csv`` or ``.json`` file, whole or not at all."""
+    if path.suffix.lower() == ".json":
+        text = json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=1) + "\n"
+    elif path.suffix.lower() == ".csv":
+        table = io.StringIO()
+        writer = csv.writer(table)
+        writer.writerow(ShownProposal._fields)
+        for row in rows:
+            writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), f"{row.score:.4f}", as_cell(row.reason)))
+        text = table.getvalue()
+    else:
+        raise ParameterError(f"proposals are written to .csv or .json; got {path.name!r}.")
+    durable.replace_file(path, path.with_name(f".{path.name}.tmp"), text.encode("utf-8", "surrogateescape"))
+
+
+def read_pairs(collection: Store, path: Path) -> list[tuple[int, str]]:
+    """Pairs of item and tag from a file that ``write_proposals`` made, or one with the columns id (or item) and tag."""
+    try:
+        text = as_text(path.read_bytes()).removeprefix("\ufeff")
+    except OSError as error:
+        raise ParameterError(f"cannot read {path}: {error.strerror or error}.") from error
+    rows: Any
+    if path.suffix.lower() == ".json":
+        try:
+            rows = json.loads(text)
+        except ValueError as error:
+            raise ParameterError(f"{path} is no JSON: {error}.") from error
+        rows = rows.get("proposals", rows) if isinstance(rows, dict) else rows  # what --json prints is understood too
+    else:
+        rows = list(csv.DictReader(io.StringIO(text)))
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ParameterError(f"{path} must hold a list of objects with the fields id (or item) and tag.")
+    pairs = []
+    for number, row in enumerate(rows, 1):
+        tag, item = str(row.get("tag") or ""), row.get("id")
+        if not tag or not (item or row.get("item")):
+            raise ParameterError(f"{path}, row {number}: expected the columns id (or item) and tag, got {sorted(row)}.")
+        tag = from_cell(tag)
+        try:
+            pairs.append((int(item) if item else item_number(collection, from_cell(str(row["item"]))), tag))
+        except ValueError:
+            raise ParameterError(f"{path}, row {number}: {item!r} is not the number of an item.") from None
+    if not pairs:
+        raise ParameterError(f"{path} holds no pairs; nothing was changed.")
+    return pairs
+
+
+def item_number(collection: Store, name: str) -> int:
+    """The number of the item its owner calls so; else the item of that number."""
+    try:
+        return collection.items.find(name).id
+    except ParameterError:
+        if not (name.isascii() and name.isdigit()):
+            raise
+    return collection.items.get(int(name)).id

@@ -1,0 +1,151 @@
+"""What people decided about tags, as edits of sidecars."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..ingest.files import BadFile, inside, os_problem
+from .document import Refused, word_key
+from .editor import read_words
+from .item_files import Files, read_sidecar_bytes
+
+__all__ = ["SidecarTarget", "Wishes", "item_folder", "sidecar_targets"]
+
+
+class SidecarTarget(NamedTuple):
+    """A sidecar, and what is to be changed in it."""
+
+    path: str
+    items: tuple[int, ...]
+    add: Mapping[str, str | None]
+    """Words, each with its path in the owner's hierarchy, where it has one."""
+    remove: tuple[str, ...]
+    owner: str | None = None
+    """The file it would be made for, whose mode it takes."""
+
+
+class Wishes:
+    """Per item, the tags that should stand in its file and those that should not."""
+
+    def __init__(self, files: Files, target: str) -> None:
+        self._files = files
+        self._target = target
+        self.add: dict[int, list[int]] = defaultdict(list)
+        self.remove: dict[int, list[int]] = defaultdict(list)
+        for item, tag in files.writes.accepted():
+            self.add[item].append(tag)
+        for item, tag in files.writes.removals(target):
+            self.remove[item].append(tag)
+        self.items = sorted(self.add.keys() | self.remove.keys())
+        self.standing = files.writes.standing(target)
+        self.places = files.writes.places(self.items)
+        tagging = files.collection.tagging
+        self.names = tagging._names({tag for tags in (*self.add.values(), *self.remove.values()) for tag in tags})
+        known = _paths_by_word(tagging.paths())
+        self.paths = {tag: known.get(word_key(name)) for tag, name in self.names.items()}
+
+    def words(self, tags: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.names[tag] for tag in tags)
+
+    def finish(self, failed: Mapping[int, str]) -> None:
+        """Everything was tried: say of each item how it ended."""
+        writes = self._files.writes
+        fine = [item for item in self.items if item not in failed]
+        writes.set_items(fine, "written")
+        writes.removed(self._target, self._removals(fine))
+        for item, reason in failed.items():
+            writes.set_items([item], "failed", reason.encode("utf-8", "backslashreplace").decode())
+        writes.unremoved(self._target, self._removals(failed))
+
+    def _removals(self, items: Iterable[int]) -> list[tuple[int, int]]:
+        return [(item, tag) for item in items for tag in self.remove.get(item, ())]
+
+
+def _paths_by_word(paths: Iterable[tuple[str, ...]]) -> dict[str, str | None]:
+    """Word -> the one path of the owner's hierarchy that ends in it; None where several do."""
+    found: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+    for path in paths:
+        for end in range(1, len(path) + 1):
+            part = path[:end]
+            if not any("|" in word for word in part):
+                found[word_key(part[-1])].setdefault(tuple(map(word_key, part)), "|".join(part))
+    return {word: next(iter(ways.values())) if len(ways) == 1 else None for word, ways in found.items()}
+
+
+def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int, str]) -> Iterator[SidecarTarget]:
+    """The sidecars that may need writing. Items that have no place for one are said to have failed."""
+    shared: dict[str, dict[int, set[int]]] = defaultdict(dict)
+    for item in wishes.items:
+        root, path, beside, kind = wishes.places[item]
+        try:
+            folder_path = item_folder(root, path)
+            folder = files.folder(folder_path)
+            name = os.path.basename(path)
+            if name not in folder:
+                raise BadFile("missing", "it is not there any more; `manyview init` brings the collection up to date.")
+            add, remove = wishes.add.get(item, []), wishes.remove.get(item, [])
+            is_known = kind == "folder" and not remove and all((item, tag) in wishes.standing for tag in add)
+            if is_known and files.beside(root, path)[1] == beside:
+                continue
+        except BadFile as error:
+            failed[item] = error.sentence
+            continue
+        except OSError as error:
+            failed[item] = f"its folder: {os_problem(error).sentence}"
+            continue
+        place = folder.place(name, naming)
+        words = {wishes.names[tag]: wishes.paths[tag] for tag in add}
+        for other in place.others:  # what stands there is read too
+            for word in _standing_in(os.path.join(folder_path, other), list(words)):
+                del words[word]
+        own, owner = os.path.join(folder_path, place.own), os.path.join(folder_path, name)
+        yield SidecarTarget(own, (item,), words, wishes.words(remove), owner)
+        for other in place.others if remove else ():
+            where = os.path.join(folder_path, other)
+            if folder.sharers(name, other):
+                shared[where][item] = set(remove)
+            else:
+                yield SidecarTarget(where, (item,), {}, wishes.words(remove))
+    yield from _shared_targets(files, wishes, shared, failed)
+
+
+def item_folder(root: str, path: str) -> str:
+    """The folder of an item; ``BadFile`` where a link has been put into its path since it was read."""
+    folder = os.path.join(root, os.path.dirname(path)).rstrip(os.sep) or os.sep
+    if inside(root, os.path.dirname(path)) != os.path.normpath(folder):
+        raise BadFile("link", "a link stands in its path now; nothing is written through links.")
+    return folder
+
+
+def _shared_targets(
+    files: Files, wishes: Wishes, shared: Mapping[str, Mapping[int, set[int]]], failed: dict[int, str]
+) -> Iterator[SidecarTarget]:
+    """From a sidecar that several files share, a tag goes only when it is to go for all of them."""
+    if not shared:
+        return
+    numbers = {item.path: item.id for item in files.collection.items}
+    for path, wanted in shared.items():
+        folder, sidecar = os.path.split(path)
+        first = os.path.basename(wishes.places[next(iter(wanted))][1])
+        names = [first, *files.folder(folder).sharers(first, sidecar)]
+        owners = [numbers.get(os.path.join(folder, name)) for name in names]
+        agreed = set.intersection(*(set(wanted.get(owner, ())) if owner else set() for owner in owners))
+        if agreed:
+            yield SidecarTarget(path, tuple(sorted(wanted)), {}, wishes.words(sorted(agreed)))
+        for item, tags in wanted.items():
+            kept = _standing_in(path, wishes.words(sorted(tags - agreed)))
+            if kept:
+                others = ", ".join(name for name in names if numbers.get(os.path.join(folder, name)) != item)
+                failed[item] = f"{path}: {kept[0]!r} stays in it, for {others} shares it. Say no to the tag there too."
+
+
+def _standing_in(path: str, words: Iterable[str]) -> list[str]:
+    try:
+        content, _ = read_sidecar_bytes(path)
+        held = set() if content is None else {word_key(word) for word in read_words(content)[0]}
+    except Refused:
+        return []
+    return [word for word in words if word_key(word) in held]
