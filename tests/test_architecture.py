@@ -1,0 +1,45 @@
+"""ARCHITECTURE.md speaks of what is there."""
+
+import re
+from pathlib import Path
+
+import manyview
+
+ROOT = Path(__file__).parents[1]
+SOURCE = Path(manyview.__file__).parent
+TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_every_room_has_its_row():
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name[0] != "_"}
+    table = TEXT.split("| room |")[1].split("\n\n")[0]
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named - {"testing"} == rooms
+
+
+def test_the_picture_names_every_room_and_flat():
+    picture = TEXT.split("```")[1]
+    for path in SOURCE.rglob("__init__.py"):
+        name = path.parent.name
+        if path.parent != SOURCE and name not in ("api", "reading"):
+            assert re.search(rf"\b{name}\b", picture), name
+
+
+def test_the_files_it_names_are_there():
+    for name in set(re.findall(r"`([\w/]+\.(?:py|md))`", TEXT)):
+        if "NAME" not in name and "FLAT" not in name:
+            assert any((top / name).exists() for top in (ROOT, SOURCE, ROOT / "tests")), name
+    for name in set(re.findall(r"`((?:tests|docs|src|frontend)/[\w/]*/)`", TEXT)):
+        assert (ROOT / name).is_dir(), name
+
+
+def test_its_words_are_those_of_the_code():
+    living = (SOURCE / "collection" / "living.py").read_text() + (SOURCE / "workflow" / "living.py").read_text()
+    for word in ("own", "standing", "settle", "adjust"):
+        assert f"| {word}" in TEXT and re.search(rf"\b{word}\b", living), word
+
+
+def test_the_names_it_sends_people_to_exist():
+    for name in ("PictureExtractor", "MultiviewEstimator", "default_views", "known_tags"):
+        assert name in TEXT
+        assert any(name in path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")), name
