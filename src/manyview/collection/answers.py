@@ -21,7 +21,7 @@ from . import durable, layout
 from .items import as_text
 from .living import Living, Standing
 
-__all__ = ["Answers", "entry_line", "read_lines", "sources_line"]
+__all__ = ["Answers", "acknowledged", "entry_line", "read_lines", "sources_line"]
 
 _MEMBERS = 1000
 """Items of a cluster by which it is known again."""
@@ -240,6 +240,14 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """What was said, in order, and where the items come from. Damaged lines are passed over."""
     return [line for line in _lines_of(path) if "entry" in line or "sources" in line]
+
+
+def acknowledged(path: Path, last: int) -> list[dict[str, Any]]:
+    """The same without what the program may have died over: entries after ``last``, the newest of the catalogue, that
+    were never said to be committed."""
+    lines = _lines_of(path)
+    done = max((int(line["done"]) for line in lines if "done" in line), default=0)
+    return [line for line in lines if "sources" in line or ("entry" in line and line["last"] <= max(done, last))]
 
 
 def _lines_of(path: Path) -> list[dict[str, Any]]:

@@ -14,8 +14,10 @@ from ..arrays import is_sparse
 from ..blocks import row_blocks
 from ..errors import ManyviewError
 from . import layout
+from .answers import acknowledged
 from .catalog import Catalog, as_json, damaged
 from .heal import damaged_packs
+from .restore import disagreement
 from .store import Store
 from .sweep import present_files, registered_files, retired_files
 from .unfinished import planned_files
@@ -53,6 +55,9 @@ def _problems(collection: Store) -> list[str]:
         for name in sorted(present - registered - retired_files(catalog))
     ]
     found += _open_to_others(collection.path)
+    last = catalog.value("SELECT max(history_id) FROM changes") or 0
+    if why := disagreement(catalog.rows, acknowledged(collection.path / layout.ANSWERS, last)):
+        found.append(str(damaged(collection.path, f"it does not hold what was answered: {why}")))
     strange = sorted(set(os.listdir(collection.path)) - layout.NAMES)
     found += [f"{collection.path / name} is not part of a collection." for name in strange]
     known = {row[0] for row in catalog.rows("SELECT id FROM items")}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..collection import durable, layout
-from ..collection.answers import read_lines
+from ..collection.answers import acknowledged, read_lines
 from ..collection.catalog import Catalog, open_read_only
 from ..collection.lock import WriterLock
 from ..collection.restore import Restored, disagreement, restore, salvage
@@ -61,7 +61,7 @@ class Repaired:
         return lines
 
 
-def damage_of(path: Path, *, with_answers: bool = True) -> str:
+def damage_of(path: Path) -> str:
     """What is wrong with a catalogue, in a few words; "" where it is whole, and says what the file of answers says."""
     catalog = path / layout.CATALOG
     if not catalog.is_file() or not catalog.stat().st_size:
@@ -74,8 +74,10 @@ def damage_of(path: Path, *, with_answers: bool = True) -> str:
             application = connection.execute("PRAGMA application_id").fetchone()[0]
             for table in ("items", "sources", "tags", "decisions", "history", "changes", "runs", "clusters"):
                 connection.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608  one of these
-            lines = read_lines(path / layout.ANSWERS) if with_answers else []
-            said = disagreement(lambda sql: connection.execute(sql).fetchall(), lines)
+            last = connection.execute("SELECT max(history_id) FROM changes").fetchone()[0] or 0
+            said = disagreement(
+                lambda sql: connection.execute(sql).fetchall(), acknowledged(path / layout.ANSWERS, last)
+            )
         finally:
             connection.close()
     except (sqlite3.Error, ValueError, OverflowError) as error:
@@ -118,8 +120,7 @@ def repair(path: str | os.PathLike[str], *, progress: Progress | None = None) ->
 def _settle(folder: Path) -> None:
     """Let catalogue and answers agree first, where the catalogue lets itself be opened: a crash is not damage."""
     try:
-        if not damage_of(folder, with_answers=False):
-            Store.open(folder, write=True).close()
+        Store.open(folder, write=True).close()
     except (ManyviewError, sqlite3.Error, ValueError):
         pass
 
