@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, StoreError
 from .catalog import Catalog, as_json
+from .sorted_numbers import distinct, read_numbers
 
 __all__ = ["FileFacts", "Fingerprint", "Item", "Items", "Known", "NewItem", "Problem", "as_bytes", "as_text"]
 
@@ -141,8 +142,7 @@ class Items:
     @property
     def ids(self) -> NDArray[np.int64]:
         """The numbers of the items, ascending: the order of every matrix and table of the collection."""
-        rows = self._catalog.rows("SELECT id FROM items WHERE state = 'here' ORDER BY id")
-        return np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
+        return distinct(read_numbers(self._catalog, "SELECT id AS n FROM items WHERE state = 'here'"))
 
     def get(self, item_id: int) -> Item:
         """The item of that number."""

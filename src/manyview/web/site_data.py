@@ -104,8 +104,7 @@ def _rows(index: Index, run: Run | None, rows: NDArray[np.int64], words: dict[in
 
 
 def _texts(index: Index) -> dict[int, str]:
-    sql = "SELECT id, substr(text, 1, ?) FROM items WHERE state = 'here' AND text <> ''"
-    return dict(index.collection._catalog.rows(sql, (_TEXT,)))
+    return index.collection.reading.texts(_TEXT)
 
 
 def _open(index: Index) -> dict[int, list[Any]]:

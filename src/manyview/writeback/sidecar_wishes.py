@@ -43,7 +43,7 @@ class Wishes:
         self.standing = files.writes.standing(target)
         self.places = files.writes.places(self.items)
         tagging = files.collection.tagging
-        self.names = tagging._names({tag for tags in (*self.add.values(), *self.remove.values()) for tag in tags})
+        self.names = tagging.names({tag for tags in (*self.add.values(), *self.remove.values()) for tag in tags})
         known = _paths_by_word(tagging.paths())
         self.paths = {tag: known.get(word_key(name)) for tag, name in self.names.items()}
 
