@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..data.tags import match_key
 from ..errors import ParameterError
 from .catalog import Catalog, as_json
 from .history import Entry, History, now
 from .proposals import item_names
-from .tagging import Tagging, clean_word
+from .tagging import Tagging, clean_word, word_key
 
 __all__ = ["Decided", "Decisions"]
 
@@ -51,7 +50,7 @@ class Decisions:
     ) -> Entry:
         """Write answers down; see ``Collection.decide``. ``verb`` is what the summary says was done."""
         given = [(int(item), clean_word(word)) for item, word in pairs]
-        wanted = list({(item, match_key(word)): (item, word) for item, word in given}.values())
+        wanted = list({(item, word_key(word)): (item, word) for item, word in given}.values())
         if not wanted or not all(word for _, word in wanted):
             raise ParameterError("a decision needs at least one item, and a word for each.")
         keys = item_names(self._catalog, (item for item, _ in wanted))

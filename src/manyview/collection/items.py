@@ -162,6 +162,15 @@ class Items:
             raise ParameterError(f"{key!r} is in {len(found)} sources; name it by number, such as {found[0].id}.")
         raise ParameterError(f"there is no item {key!r}.")
 
+    def named(self, name: str) -> Item:
+        """The item a person names: what its owner calls so, else the one of that number."""
+        try:
+            return self.find(name)
+        except ParameterError:
+            if not (name.isascii() and name.isdigit()):
+                raise
+        return self.get(int(name))
+
     def texts(self, ids: Iterable[int] | None = None) -> list[str | None]:
         """The text of each item, None where it has none."""
         return [row[0] or None for row in self._column("text", ids)]

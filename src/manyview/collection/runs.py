@@ -94,6 +94,10 @@ class Runs:
         row = self._catalog.row(f"{_SELECT} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,))
         return None if row is None else _run(row)
 
+    def fits(self) -> list[Run]:
+        """The runs that made clusters, oldest first."""
+        return [_run(row) for row in self._catalog.rows(f"{_SELECT} WHERE kind = 'fit' ORDER BY id")]
+
     # --- keeping ---
 
     def save(

@@ -16,7 +16,7 @@ from ..types import Ints
 from .catalog import Catalog, as_json
 from .sorted_numbers import distinct, read_numbers
 
-__all__ = ["Tagging", "clean_word"]
+__all__ = ["Tagging", "clean_word", "word_key"]
 
 
 def clean_word(word: str) -> str:
@@ -25,6 +25,11 @@ def clean_word(word: str) -> str:
         return word.strip()
     kept = (" " if letter.isspace() else letter for letter in word if _is_writing(letter))
     return "".join(kept).strip()
+
+
+def word_key(word: str) -> str:
+    """What all spellings of a tag have in common: by this it is found, wherever somebody names it."""
+    return match_key(clean_word(word))
 
 
 def _is_writing(letter: str) -> bool:
@@ -50,7 +55,7 @@ class Tagging:
 
     def find(self, word: str) -> int | None:
         """The number of a tag that is in the vocabulary, in any spelling; None for other words."""
-        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(clean_word(word)),))
+        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (word_key(word),))
         return None if found is None else int(found)
 
     def vocabulary(self) -> dict[int, str]:
@@ -60,7 +65,7 @@ class Tagging:
     def containing(self, letters: str) -> Ints:
         """The numbers of the tags that hold these letters, in any case."""
         return distinct(
-            read_numbers(self._catalog, "SELECT id AS n FROM tags WHERE instr(folded, ?)", (match_key(letters),))
+            read_numbers(self._catalog, "SELECT id AS n FROM tags WHERE instr(folded, ?)", (word_key(letters),))
         )
 
     def _entry(self, word: str) -> tuple[int, str]:

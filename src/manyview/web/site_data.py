@@ -66,7 +66,7 @@ def _lists(index: Index) -> Answers:
 
 def _runs(index: Index) -> Answers:
     """Where each run puts the items, in the order of their numbers; from these, colours of the map and movers."""
-    fits = [run for run in index.collection.runs if run.kind == "fit"]
+    fits = index.collection.runs.fits()
     yield "ids", index.ids.tolist()
     for run in fits:
         yield f"clusters-of-{run.id}", clusters_page(index, run.id)

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ..collection.tagging import word_key
 from ..ingest.files import BadFile, inside, os_problem
-from .document import Refused, word_key
+from .document import Refused
 from .editor import read_words
 from .item_files import Files, read_sidecar_bytes
 
