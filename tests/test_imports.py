@@ -81,6 +81,13 @@ def test_rooms_import_only_what_lies_below(path):
 OUTSIDE = sorted(path for path in FILES if room(path) != "collection")
 
 
+@pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_the_collection_speaks_sql(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        is_sql = isinstance(node, ast.Attribute) and node.attr in ("_catalog", "execute")
+        assert not is_sql, f"SQL at line {node.lineno}"
+
+
 def test_the_text_of_an_error_decides_nothing():
     for path in FILES:
         assert "in str(error)" not in path.read_text(encoding="utf-8") or path.name in ("_pdf_child.py", "testing.py")

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from manyview import Collection
 from manyview.errors import ParameterError
+from manyview.web.api.items import tags_page
 from manyview.workflow.reading.index import Index, Parts
 from manyview.workflow.reading.search import Query, Term, find_rows, matching, parse_query
+from manyview.writeback.item_files import Files
 
 
 @pytest.fixture
@@ -188,3 +190,33 @@ def test_an_older_collection_gets_its_word_index(tmp_path, monkeypatch):
         catalog.close()
     with Collection.open(folder, write=True) as found:
         assert find(found, "sea") == ["a b"] and find(found, "name:b") == ["a b"]
+
+
+def test_a_word_has_one_number_wherever_it_is_named(made):
+    (item,) = [one.id for one in made.items if one.key == "plain"]
+    made.decide([(item, "+1")], True)
+    index, number = Index(made), made.tagging.find("+1")
+    for word in ("+1", " +1 ", "\t+1", "+1\x00"):
+        assert number is not None and made.tagging.find(word) == index.tag_number(word) == number
+        assert index.answers([(item, word)]) == {(item, word): True}
+        assert index.answered_by(item, word) == made.history.last().id
+        assert Files(made).tag_number(word) == number
+        assert tags_page(index, word).tags[0].name == "+1"
+        assert matching(index, Query((Term("tag", word),)))[index.row_of(item)]
+
+
+def test_an_item_is_named_by_its_owner_or_by_its_number(made):
+    first = next(iter(made.items))
+    assert made.items.named(first.key) == made.items.named(str(first.id)) == first
+    for name in ("nobody", "99", "²"):
+        with pytest.raises(ParameterError, match="there is no item"):
+            made.items.named(name)
+
+
+def test_the_newest_run_of_a_kind(made):
+    assert made.runs.newest().id == 1 and made.runs.newest("suggest") is None
+    made.runs.save_proposals("by hand", [])
+    assert made.runs.newest().id == 1 and made.runs.newest("suggest").id == 2
+    assert [run.id for run in made.runs.fits()] == [1]
+    made.save_run("rmkmc", np.zeros(6, dtype=int))
+    assert made.runs.newest().id == 3 and [run.id for run in made.runs.fits()] == [1, 3]

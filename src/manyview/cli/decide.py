@@ -78,12 +78,12 @@ def _decide(
     from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.decide import accept, choose, reject
-    from ..writeback.proposal_files import item_number, read_pairs
+    from ..writeback.proposal_files import read_pairs
 
     if everything and min_score is not None:
         raise ParameterError("--all and --min-score are two lines; give one of them.")
     with Collection.open(path, write=True, wait=_PATIENCE) as found, found.transaction():
-        numbers = [item_number(found, name) for name in items or ()]
+        numbers = [found.items.named(name).id for name in items or ()]
         if pairs_from is not None:
             if items or tag or everything or min_score is not None:
                 raise ParameterError("--from names the pairs; leave --item, --tag, --min-score and --all out.")

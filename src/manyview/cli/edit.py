@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import typer
 
-from .show import find_item
 from .talk import print_json, print_table, safe, say, spoken
 
 _ACTIONS = """rename CLUSTER NAME | merge CLUSTER CLUSTER ... | split CLUSTER | move ITEM ... | pin CLUSTER |
@@ -83,7 +82,7 @@ def _call(collection: Any, action: str, what: list[str], given: dict[str, Any]) 
     if len(what) < low or (high is not None and len(what) > high):
         raise ParameterError(f"use it as: {_HOW[action]}.")
     if action in ("move", "link", "unlink"):
-        items = [find_item(collection, name).id for name in what]
+        items = [collection.items.named(name).id for name in what]
         if action != "move":
             together = None if action == "unlink" else "apart" not in given
             return partial(edits.link, collection, items[0], items[1], together)

@@ -152,22 +152,10 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
             say(f"  {title}: " + ", ".join(safe(collection.items.get(n).key) for n in numbers[:8]))
 
 
-def find_item(collection: Any, name: str) -> Any:
-    """The item its owner calls so; else the one of that number."""
-    from ..errors import ParameterError
-
-    try:
-        return collection.items.find(name)
-    except ParameterError:
-        if not (name.isascii() and name.isdigit()):
-            raise
-    return collection.items.get(int(name))
-
-
 def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
     from ..workflow.reading.explain import explain_in_run
 
-    item = find_item(collection, name)
+    item = collection.items.named(name)
     reason = explain_in_run(collection, run, item.id)
     if as_json:
         print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason)})

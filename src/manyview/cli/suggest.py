@@ -41,7 +41,7 @@ def suggest(
     from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.suggest import line, open_proposals, suggest_tags
-    from ..writeback.proposal_files import item_number, shown, write_proposals
+    from ..writeback.proposal_files import shown, write_proposals
 
     orders = ("score", "item", "tag", "informative")
     if by not in orders:
@@ -55,7 +55,7 @@ def suggest(
             )
             said, bad = done.said, done.computed.bad
         run = found.runs.get(kind="suggest")
-        number = None if item is None else item_number(found, item)
+        number = None if item is None else found.items.named(item).id
         order = "informative" if by == "informative" else "certain"
         proposals = open_proposals(found, tag=tag, item=number, min_score=min_score or None, order=order)
         table = shown(found, proposals, top)

@@ -15,14 +15,14 @@ from ..blocks import row_blocks
 from ..errors import ManyviewError
 from . import layout
 from .answers import acknowledged
-from .catalog import Catalog, as_json, damaged
+from .catalog import Catalog, as_json, damaged, open_read_only
 from .heal import damaged_packs
 from .restore import disagreement
 from .store import Store
 from .sweep import present_files, registered_files, retired_files
 from .unfinished import planned_files
 
-__all__ = ["digest", "problems"]
+__all__ = ["damage_of", "digest", "problems"]
 
 
 def problems(path: str | os.PathLike[str]) -> list[str]:
@@ -202,3 +202,31 @@ def _hash_model(folder: Path) -> str:
     """The arrays of a model by content: their file names are drawn anew at each save."""
     arrays = sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("*.npy"))
     return hashlib.sha256(as_json(arrays).encode()).hexdigest()
+
+
+def damage_of(path: Path) -> str:
+    """What is wrong with a catalogue, in a few words; "" where it is whole, and says what the file of answers says."""
+    catalog = path / layout.CATALOG
+    if not catalog.is_file() or not catalog.stat().st_size:
+        return f"{layout.CATALOG} is not there or empty"
+    try:
+        connection = open_read_only(catalog)
+        try:
+            found = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
+            broken = connection.execute("PRAGMA foreign_key_check").fetchall()
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            for table in ("items", "sources", "tags", "decisions", "history", "changes", "runs", "clusters"):
+                connection.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608  one of these
+            last = connection.execute("SELECT max(history_id) FROM changes").fetchone()[0] or 0
+            said = disagreement(
+                lambda sql: connection.execute(sql).fetchall(), acknowledged(path / layout.ANSWERS, last)
+            )
+        finally:
+            connection.close()
+    except (sqlite3.Error, ValueError, OverflowError) as error:
+        return str(error)
+    if found != ["ok"]:
+        return str(found[0])
+    if application != layout.APPLICATION:
+        return "it is not a catalogue of manyview"
+    return f"{len(broken)} rows refer to rows that are not there" if broken else said

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..data.tags import match_key
 from ..errors import ParameterError
-from .catalog import Catalog
+from .catalog import Catalog, as_json
 from .history import Entry, History, now
 from .proposals import item_names
-from .tagging import Tagging, clean_word
+from .tagging import Tagging, clean_word, word_key
 
 __all__ = ["Decided", "Decisions"]
 
@@ -51,7 +50,7 @@ class Decisions:
     ) -> Entry:
         """Write answers down; see ``Collection.decide``. ``verb`` is what the summary says was done."""
         given = [(int(item), clean_word(word)) for item, word in pairs]
-        wanted = list({(item, match_key(word)): (item, word) for item, word in given}.values())
+        wanted = list({(item, word_key(word)): (item, word) for item, word in given}.values())
         if not wanted or not all(word for _, word in wanted):
             raise ParameterError("a decision needs at least one item, and a word for each.")
         keys = item_names(self._catalog, (item for item, _ in wanted))
@@ -96,6 +95,33 @@ class Decisions:
             "NULL AND untouched IS NOT NULL AND tags_per_item IS NOT NULL ORDER BY item_id, tag_id"
         )
         return [Decided(record, untouched, then, bool(answer)) for record, untouched, then, answer in rows]
+
+    def accepted(self) -> list[tuple[int, int]]:
+        """Items and tags a person said yes to."""
+        return self._catalog.rows("SELECT item_id, tag_id FROM decisions WHERE answer = 1 ORDER BY item_id, tag_id")
+
+    def refused(self, item_id: int) -> list[str]:
+        """Tags a person said no to, of one item."""
+        rows = self._catalog.rows(
+            "SELECT name FROM decisions JOIN tags ON tags.id = tag_id WHERE item_id = ? AND answer = 0 ORDER BY tag_id",
+            (item_id,),
+        )
+        return [row[0] for row in rows]
+
+    def answer(self, item_id: int, word: str) -> bool | None:
+        """What a person has said about a tag of an item; None where nobody spoke of it."""
+        found = self._catalog.value(
+            "SELECT answer FROM decisions WHERE item_id = ? AND tag_id = ?", (item_id, self._tagging.find(word))
+        )
+        return None if found is None else bool(found)
+
+    def answered_by(self, item_id: int, word: str) -> int | None:
+        """The entry of the history that last changed what a person says about this."""
+        entry: int | None = self._catalog.value(
+            "SELECT max(history_id) FROM changes WHERE of_table = 'decisions' AND row_key = ?",
+            (as_json([item_id, self._tagging.find(word)]),),
+        )
+        return entry
 
     def _proposals(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[float | None, ...]]:
         """What the newest proposals say of these pairs."""

@@ -31,6 +31,8 @@ _BY_COLUMN = frozenset({"clusters"})
 """Tables in which undoing an entry puts back the columns it changed, and leaves the others."""
 _AT_ONCE = 400
 """Rows looked up by one statement."""
+_HAS_EFFECT = "(id IN (SELECT history_id FROM changes) OR id IN (SELECT history_id FROM batches))"
+"""Rows changed, or files written."""
 
 Key = tuple[Any, ...]
 
@@ -171,6 +173,26 @@ class History:
             "(SELECT history_id FROM changes) ORDER BY id DESC LIMIT 1"
         )
         return None if row is None else _entry(row)
+
+    def newest(self, n: int, offset: int = 0) -> list[Entry]:
+        """Some entries, the newest first."""
+        return [
+            _entry(row)
+            for row in self._catalog.rows("SELECT * FROM history ORDER BY id DESC LIMIT ? OFFSET ?", (n, offset))
+        ]
+
+    def newest_effect(self) -> Entry | None:
+        """The last entry that can be taken back and was not, or None."""
+        row = self._catalog.row(
+            f"SELECT * FROM history WHERE undone_by IS NULL AND undoes IS NULL AND {_HAS_EFFECT} "  # noqa: S608
+            "ORDER BY id DESC LIMIT 1"
+        )
+        return None if row is None else _entry(row)
+
+    def had_effect(self, entry_id: int) -> bool:
+        """Has an entry changed rows or files?"""
+        sql = f"SELECT count(*) FROM history WHERE id = ? AND {_HAS_EFFECT}"  # noqa: S608  a constant
+        return bool(self._catalog.value(sql, (entry_id,)))
 
     @contextmanager
     def record(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, StoreError
 from .catalog import Catalog, as_json
+from .sorted_numbers import distinct, read_numbers
 
 __all__ = ["FileFacts", "Fingerprint", "Item", "Items", "Known", "NewItem", "Problem", "as_bytes", "as_text"]
 
@@ -141,8 +142,7 @@ class Items:
     @property
     def ids(self) -> NDArray[np.int64]:
         """The numbers of the items, ascending: the order of every matrix and table of the collection."""
-        rows = self._catalog.rows("SELECT id FROM items WHERE state = 'here' ORDER BY id")
-        return np.fromiter((row[0] for row in rows), dtype=np.int64, count=len(rows))
+        return distinct(read_numbers(self._catalog, "SELECT id AS n FROM items WHERE state = 'here'"))
 
     def get(self, item_id: int) -> Item:
         """The item of that number."""
@@ -161,6 +161,15 @@ class Items:
         if found:
             raise ParameterError(f"{key!r} is in {len(found)} sources; name it by number, such as {found[0].id}.")
         raise ParameterError(f"there is no item {key!r}.")
+
+    def named(self, name: str) -> Item:
+        """The item a person names: what its owner calls so, else the one of that number."""
+        try:
+            return self.find(name)
+        except ParameterError:
+            if not (name.isascii() and name.isdigit()):
+                raise
+        return self.get(int(name))
 
     def texts(self, ids: Iterable[int] | None = None) -> list[str | None]:
         """The text of each item, None where it has none."""

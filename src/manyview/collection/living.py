@@ -151,6 +151,14 @@ class Living:
         """First item, second item, together (1) or apart (0)."""
         return self._catalog.rows("SELECT first_id, second_id, together FROM links ORDER BY first_id, second_id")
 
+    def linked_to(self, item_id: int) -> list[tuple[int, bool]]:
+        """Items that one shall be together with, or apart from."""
+        rows = self._catalog.rows(
+            "SELECT iif(first_id = ?1, second_id, first_id), together FROM links WHERE first_id = ?1 OR second_id = ?1",
+            (item_id,),
+        )
+        return [(int(other), bool(together)) for other, together in rows]
+
     def merged(self) -> dict[int, int]:
         """Clusters that were merged away -> where their items are now."""
         into = self.merged_into()

@@ -143,6 +143,14 @@ class ProposalRows:
             for item, tag, score, sure, reason in rows
         ]
 
+    def among(self, run_id: int, ids: Iterable[int], order: str, offset: int, top: int) -> list[tuple[int, int]]:
+        """Items and tags of the open proposals of some items, in an order of ``find``."""
+        return self._catalog.rows(
+            "SELECT item_id, tag_id FROM proposals WHERE run_id = ? AND is_open = 1 "  # noqa: S608  one of two orders
+            f"AND item_id IN (SELECT value FROM json_each(?)) ORDER BY {', '.join(_ORDERS[order])} LIMIT ? OFFSET ?",
+            (run_id, as_json(list(ids)), top, offset),
+        )
+
     def above(self, run_id: int, min_probability: float, tag_id: int | None = None) -> tuple[int, float]:
         """How many open proposals are at least so likely, and the sum of their probabilities."""
         tag, part = tag_id or 0, int(_PARTS * min_probability) if min_probability > 0 else -1

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import ParameterError, StoreError
 from ..persist import load, save
+from ..types import Ids
 from . import durable, layout
 from .catalog import Catalog, as_json
 from .history import now
@@ -70,10 +71,11 @@ class Runs:
     def get(self, run_id: int | None = None, kind: str = "fit") -> Run:
         """The run of that number, or the newest of its kind."""
         if run_id is None:
-            row = self._catalog.row(f"{_SELECT} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,))
+            found = self.newest(kind)
         else:
             row = self._catalog.row(f"{_SELECT} WHERE id = ?", (int(run_id),))
-        if row is None:
+            found = None if row is None else _run(row)
+        if found is None:
             there = ", ".join(str(run.id) for run in self) or "none"
             if run_id is None and kind == "fit":
                 raise ParameterError(
@@ -85,7 +87,16 @@ class Runs:
                 )
             what = "run yet" if run_id is None else f"run {run_id}"
             raise ParameterError(f"{self._catalog.root} has no {what}; its runs: {there}.")
-        return _run(row)
+        return found
+
+    def newest(self, kind: str = "fit") -> Run | None:
+        """The newest run of its kind, or None."""
+        row = self._catalog.row(f"{_SELECT} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,))
+        return None if row is None else _run(row)
+
+    def fits(self) -> list[Run]:
+        """The runs that made clusters, oldest first."""
+        return [_run(row) for row in self._catalog.rows(f"{_SELECT} WHERE kind = 'fit' ORDER BY id")]
 
     # --- keeping ---
 
@@ -201,6 +212,22 @@ class Runs:
         """The items of a run and the identity of each one's cluster (-1: none), with all that a person said."""
         standing = Living(self._catalog).standing(self.get(run_id).id)
         return standing.ids, standing.clusters
+
+    def labelled(self, run_id: int) -> tuple[Ids, Ids]:
+        """The items a run put into a cluster, and the cluster it put them into, before a person's edits."""
+        rows = self._catalog.rows(
+            "SELECT item_id, cluster_id FROM labels JOIN run_clusters USING (run_id, label) WHERE run_id = ?", (run_id,)
+        )
+        table = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        return table[:, 0], table[:, 1]
+
+    def confidence(self, run_id: int) -> tuple[Ids, NDArray[np.float64]]:
+        """The items of whose places a run says how sure it is, and how sure."""
+        rows = self._catalog.rows(
+            "SELECT item_id, confidence FROM labels WHERE run_id = ? AND confidence IS NOT NULL", (run_id,)
+        )
+        table = np.array(rows, dtype=np.float64).reshape(-1, 2)
+        return table[:, 0].astype(np.int64), table[:, 1]
 
     def clusters(self, run_id: int | None = None) -> list[ClusterRow]:
         """The clusters of a run as the run made them, largest first; names given by a person stand before the run's."""

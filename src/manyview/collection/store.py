@@ -24,6 +24,8 @@ from .items import Items, NewItem
 from .journal import Journal
 from .living import Living
 from .lock import ReaderLock, WriterLock
+from .maps import Maps
+from .reading import Reading
 from .restore import catch_up
 from .runs import Run, Runs
 from .segments import Segments
@@ -82,6 +84,8 @@ class Store:
         self.whereabouts = Whereabouts(self._catalog)
         self.decisions = Decisions(self._catalog, self.history, self.tagging)
         self.segments = Segments(self._catalog)
+        self.maps = Maps(self._catalog)
+        self.reading = Reading(self._catalog)
         if write:
             try:
                 self.journal = Journal(self.path / layout.JOURNAL)

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.tags import TagTable, match_key
+from ..types import Ints
 from .catalog import Catalog, as_json
+from .sorted_numbers import distinct, read_numbers
 
-__all__ = ["Tagging", "clean_word"]
+__all__ = ["Tagging", "clean_word", "word_key"]
 
 
 def clean_word(word: str) -> str:
@@ -23,6 +25,11 @@ def clean_word(word: str) -> str:
         return word.strip()
     kept = (" " if letter.isspace() else letter for letter in word if _is_writing(letter))
     return "".join(kept).strip()
+
+
+def word_key(word: str) -> str:
+    """What all spellings of a tag have in common: by this it is found, wherever somebody names it."""
+    return match_key(clean_word(word))
 
 
 def _is_writing(letter: str) -> bool:
@@ -48,8 +55,18 @@ class Tagging:
 
     def find(self, word: str) -> int | None:
         """The number of a tag that is in the vocabulary, in any spelling; None for other words."""
-        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(clean_word(word)),))
+        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (word_key(word),))
         return None if found is None else int(found)
+
+    def vocabulary(self) -> dict[int, str]:
+        """Every tag by number, as it was first written."""
+        return dict(self._catalog.rows("SELECT id, name FROM tags"))
+
+    def containing(self, letters: str) -> Ints:
+        """The numbers of the tags that hold these letters, in any case."""
+        return distinct(
+            read_numbers(self._catalog, "SELECT id AS n FROM tags WHERE instr(folded, ?)", (word_key(letters),))
+        )
 
     def _entry(self, word: str) -> tuple[int, str]:
         entry = self._known.get(word)
@@ -126,6 +143,22 @@ class Tagging:
         )
         return [row[0] for row in rows]
 
+    def origins_of(self, item_id: int) -> list[tuple[str, str]]:
+        """The tags an item is known to carry, each with where it comes from: those of files and tables first.
+
+        "person" where only a person says so, else the first of "file", "sidecar" and "table".
+        """
+        rows = self._catalog.rows(
+            "SELECT known_tags.tag_id, coalesce(spelling, name), source FROM known_tags JOIN tags ON "
+            "tags.id = known_tags.tag_id LEFT JOIN item_tags USING (item_id, tag_id) WHERE known_tags.item_id = ? "
+            "ORDER BY source IS NULL, known_tags.tag_id, source",
+            (int(item_id),),
+        )
+        found: dict[int, tuple[str, str]] = {}
+        for tag, word, source in rows:
+            found.setdefault(tag, (word, source or "person"))
+        return list(found.values())
+
     def table(self, ids: NDArray[np.int64]) -> TagTable:
         """Yes, no and unknown for these items; the vocabulary is every tag that one of them has a word about."""
         yes = self._pairs(
@@ -134,7 +167,7 @@ class Tagging:
         no = self._pairs(
             "SELECT item_id, tag_id FROM decisions JOIN items ON item_id = items.id WHERE state = 'here' AND answer = 0"
         )
-        names = self._names(set(yes[:, 1].tolist()) | set(no[:, 1].tolist()))
+        names = self.names(set(yes[:, 1].tolist()) | set(no[:, 1].tolist()))
         numbers = np.array(sorted(names, key=lambda number: match_key(names[number])), dtype=np.int64)
         return TagTable.from_matrix(
             _matrix(yes, ids, numbers), [names[number] for number in numbers.tolist()], _matrix(no, ids, numbers)
@@ -143,10 +176,10 @@ class Tagging:
     def _pairs(self, sql: str) -> NDArray[np.int64]:
         return np.array(self._catalog.rows(sql), dtype=np.int64).reshape(-1, 2)
 
-    def _names(self, numbers: Iterable[int]) -> dict[int, str]:
+    def names(self, numbers: Iterable[int]) -> dict[int, str]:
         """Each tag in its most frequent spelling; on ties small letters first, as ``TagTable.from_lists`` does."""
         wanted = set(numbers)
-        names = {number: name for number, name in self._catalog.rows("SELECT id, name FROM tags") if number in wanted}
+        names = {number: name for number, name in self.vocabulary().items() if number in wanted}
         spellings: dict[int, Counter[str]] = defaultdict(Counter)
         rows = self._catalog.rows(
             "SELECT tag_id, spelling, count(DISTINCT item_id) FROM item_tags WHERE tag_id IN "

@@ -174,6 +174,16 @@ class Writes:
             "DELETE FROM writes WHERE batch_id = ? AND number = ?", ((batch.id, f.number) for f in files)
         )
 
+    def accepted_and_written(self, history_id: int) -> tuple[int, str, str] | None:
+        """Of what an entry has accepted, a tag that stands in a file by our hand: item, word, and word for matching."""
+        row: tuple[int, str, str] | None = self._catalog.row(
+            "SELECT item_id, name, folded FROM changes JOIN written_tags ON item_id = json_extract(row_key, '$[0]') "
+            "AND tag_id = json_extract(row_key, '$[1]') JOIN tags ON tags.id = tag_id "
+            "WHERE history_id = ? AND of_table = 'decisions' AND json_extract(after, '$.answer') = 1 LIMIT 1",
+            (history_id,),
+        )
+        return row
+
     def later_batch(self, item: int, folded: str, after: int) -> int | None:
         """The entry of a batch that came later and has put a word into a file of an item, and still stands."""
         rows = self._catalog.rows(

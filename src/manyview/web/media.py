@@ -105,14 +105,10 @@ class Original:
 
 def open_original(index: Index, item: int) -> Original:
     """Open the file of an item, or say why not."""
-    row = index.collection._catalog.row(
-        "SELECT items.path, root, size, device, inode, items.kind, format FROM items JOIN sources ON "
-        "sources.id = source_id WHERE items.id = ? AND state = 'here'",
-        (item,),
-    )
-    if row is None or row[0] is None or row[2] is None:
+    file = index.collection.reading.file(item)
+    if file is None:
         raise Absent(f"item {item} has no file.")
-    path, root, size, device, inode, kind, format = row
+    path, root, size, device, inode, kind, format = file
     try:
         handle = open_beneath(root, path)
     except OSError as error:

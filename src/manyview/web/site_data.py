@@ -66,7 +66,7 @@ def _lists(index: Index) -> Answers:
 
 def _runs(index: Index) -> Answers:
     """Where each run puts the items, in the order of their numbers; from these, colours of the map and movers."""
-    fits = [run for run in index.collection.runs if run.kind == "fit"]
+    fits = index.collection.runs.fits()
     yield "ids", index.ids.tolist()
     for run in fits:
         yield f"clusters-of-{run.id}", clusters_page(index, run.id)
@@ -104,8 +104,7 @@ def _rows(index: Index, run: Run | None, rows: NDArray[np.int64], words: dict[in
 
 
 def _texts(index: Index) -> dict[int, str]:
-    sql = "SELECT id, substr(text, 1, ?) FROM items WHERE state = 'here' AND text <> ''"
-    return dict(index.collection._catalog.rows(sql, (_TEXT,)))
+    return index.collection.reading.texts(_TEXT)
 
 
 def _open(index: Index) -> dict[int, list[Any]]:

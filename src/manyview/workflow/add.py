@@ -93,7 +93,7 @@ def add_items(
     Edits hold. Stopped at any moment, the same call finishes it.
     """
     collection.check_writable("adding")
-    run = next((one for one in reversed(list(collection.runs)) if one.kind == "fit"), None)
+    run = collection.runs.newest()
     sources, moved_from = choose_sources(collection, source, instead_of, options)
     if run is not None:
         _check_views(collection, run)  # refusals come before anything is written

@@ -202,9 +202,9 @@ def undo_rows(collection: Store, entry: Entry, *, who: str | None = None) -> Ent
         done = collection.history.undo(entry.id, who=who)
         if why := _contradiction(collection):
             raise Conflict(f"entry {entry.id} ({entry.summary}) cannot be undone: {why} Nothing was changed.")
-        if any(run.kind == "fit" for run in collection.runs):
+        if collection.runs.newest() is not None:
             settle(collection)
-    if any(run.kind == "fit" for run in collection.runs):
+    if collection.runs.newest() is not None:
         refresh_profiles(collection)
     return done
 

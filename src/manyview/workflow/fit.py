@@ -178,19 +178,19 @@ class _Earlier(NamedTuple):
 
 def _earlier(collection: Store, method: str, settings: Mapping[str, Any], ids: NDArray[np.int64]) -> _Earlier | None:
     """The newest run, if it was asked for the same and knows most of the items."""
-    runs = [run for run in collection.runs if run.kind == "fit"]
-    if method != "consensus" or not runs or runs[-1].method != method:
+    newest = collection.runs.newest()
+    if method != "consensus" or newest is None or newest.method != method:
         return None
-    if any(runs[-1].settings.get(name) != value for name, value in settings.items()):
+    if any(newest.settings.get(name) != value for name, value in settings.items()):
         return None
-    known, said = collection.runs.labels(runs[-1].id)
+    known, said = collection.runs.labels(newest.id)
     labels = np.full(ids.size, -1, dtype=np.int64)
     there = np.isin(known, ids)
     labels[np.searchsorted(ids, known[there])] = said[there]
     n_clusters = np.unique(labels[labels >= 0]).size
     if n_clusters < 1 or (labels >= 0).mean() < _ENOUGH_KNOWN:
         return None
-    return _Earlier(runs[-1].id, int(n_clusters), labels)
+    return _Earlier(newest.id, int(n_clusters), labels)
 
 
 def _go_on(
@@ -211,7 +211,7 @@ def _identities(
     if before is None:
         return {}
     living = collection.living
-    older = [run.id for run in collection.runs if run.kind == "fit" and run.id < before.run_id][: -_RUNS_BACK - 1 : -1]
+    older = [run.id for run in collection.runs.fits() if run.id < before.run_id][: -_RUNS_BACK - 1 : -1]
     states = itertools.chain([before], (living.standing(run_id) for run_id in older))
     return identities_of_labels(
         ids,

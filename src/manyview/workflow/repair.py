@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ..collection import durable, layout
-from ..collection.answers import acknowledged, read_lines
-from ..collection.catalog import Catalog, open_read_only
+from ..collection.answers import read_lines
+from ..collection.catalog import Catalog
+from ..collection.check import damage_of
 from ..collection.lock import WriterLock
-from ..collection.restore import Restored, disagreement, restore, salvage
+from ..collection.restore import Restored, restore, salvage
 from ..collection.store import Store
 from ..errors import ManyviewError, StoreError
 from ..ingest.source import read_source
@@ -59,34 +60,6 @@ class Repaired:
         if not found.sources:
             lines.append("no source is known any more: add it with `manyview add`, and the answers find their items")
         return lines
-
-
-def damage_of(path: Path) -> str:
-    """What is wrong with a catalogue, in a few words; "" where it is whole, and says what the file of answers says."""
-    catalog = path / layout.CATALOG
-    if not catalog.is_file() or not catalog.stat().st_size:
-        return f"{layout.CATALOG} is not there or empty"
-    try:
-        connection = open_read_only(catalog)
-        try:
-            found = [row[0] for row in connection.execute("PRAGMA integrity_check(3)")]
-            broken = connection.execute("PRAGMA foreign_key_check").fetchall()
-            application = connection.execute("PRAGMA application_id").fetchone()[0]
-            for table in ("items", "sources", "tags", "decisions", "history", "changes", "runs", "clusters"):
-                connection.execute(f"SELECT * FROM {table}").fetchall()  # noqa: S608  one of these
-            last = connection.execute("SELECT max(history_id) FROM changes").fetchone()[0] or 0
-            said = disagreement(
-                lambda sql: connection.execute(sql).fetchall(), acknowledged(path / layout.ANSWERS, last)
-            )
-        finally:
-            connection.close()
-    except (sqlite3.Error, ValueError, OverflowError) as error:
-        return str(error)
-    if found != ["ok"]:
-        return str(found[0])
-    if application != layout.APPLICATION:
-        return "it is not a catalogue of manyview"
-    return f"{len(broken)} rows refer to rows that are not there" if broken else said
 
 
 def repair(path: str | os.PathLike[str], *, progress: Progress | None = None) -> Repaired:

@@ -53,16 +53,11 @@ def undo(collection: Store, entry: int | Entry | None = None, *, who: str | None
 def _chosen(collection: Store, entry: int | Entry | None) -> Entry:
     if isinstance(entry, Entry):
         return collection.history.get(entry.id)
-    catalog = collection._catalog
-    has_effect = "(id IN (SELECT history_id FROM changes) OR id IN (SELECT history_id FROM batches))"
     if entry is None:
-        number = catalog.value(
-            "SELECT max(id) FROM history WHERE undone_by IS NULL AND undoes IS NULL "  # noqa: S608  a constant
-            f"AND {has_effect}"
-        )
-        if number is None:
+        newest = collection.history.newest_effect()
+        if newest is None:
             raise Conflict(f"{collection.path}: there is nothing to undo.")
-        return collection.history.get(number)
+        return newest
     if isinstance(entry, bool) or not isinstance(entry, int):
         raise ParameterError(f"an entry of the history is named by its number, got {entry!r}.")
     chosen = collection.history.get(entry)
@@ -71,27 +66,21 @@ def _chosen(collection: Store, entry: int | Entry | None) -> Entry:
             f"entry {chosen.id} ({chosen.summary}) cannot be undone: the tags are still accepted, so `manyview apply` "
             "writes them again. Nothing was changed."
         )
-    if chosen.undone_by is None and not catalog.value(
-        f"SELECT count(*) FROM history WHERE id = ? AND {has_effect}",  # noqa: S608  a constant
-        (chosen.id,),
-    ):
+    if chosen.undone_by is None and not collection.history.had_effect(chosen.id):
         raise Conflict(f"entry {chosen.id} ({chosen.summary}) changed nothing that could be taken back.")
     return chosen
 
 
 def _refuse_written(collection: Store, writes: Writes, entry: Entry) -> None:
     """A decision whose tags were written into files since is taken back after that."""
-    rows = collection._catalog.rows(
-        "SELECT item_id, name, folded FROM changes JOIN written_tags ON item_id = json_extract(row_key, '$[0]') "
-        "AND tag_id = json_extract(row_key, '$[1]') JOIN tags ON tags.id = tag_id "
-        "WHERE history_id = ? AND of_table = 'decisions' AND json_extract(after, '$.answer') = 1 LIMIT 1",
-        (entry.id,),
-    )
-    for item, name, folded in rows:
-        later = writes.later_batch(item, folded, entry.id)
-        if later is not None:
-            raise Conflict(
-                f"entry {entry.id} ({entry.summary}) cannot be undone: entry {later} "
-                f"({collection.history.get(later).summary}) has written {name!r} since; undo that first. Nothing was "
-                "changed."
-            )
+    written = writes.accepted_and_written(entry.id)
+    if written is None:
+        return
+    item, name, folded = written
+    later = writes.later_batch(item, folded, entry.id)
+    if later is not None:
+        raise Conflict(
+            f"entry {entry.id} ({entry.summary}) cannot be undone: entry {later} "
+            f"({collection.history.get(later).summary}) has written {name!r} since; undo that first. Nothing was "
+            "changed."
+        )

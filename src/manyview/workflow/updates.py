@@ -22,8 +22,8 @@ _MOST_MOVERS = 1000
 
 def standing_before(collection: Store) -> Standing | None:
     """Where every item is in the newest run; None where there is no run."""
-    runs = [run.id for run in collection.runs if run.kind == "fit"]
-    return collection.living.standing(runs[-1]) if runs else None
+    newest = collection.runs.newest()
+    return None if newest is None else collection.living.standing(newest.id)
 
 
 def tell_changes(collection: Store, run: Run, before: tuple[Ids, Ids], changed: Iterable[int] = ()) -> ChangeReport:
@@ -38,7 +38,7 @@ def tell_changes(collection: Store, run: Run, before: tuple[Ids, Ids], changed: 
 def _older_names(collection: Store) -> dict[int, str]:
     """What clusters were called by the last runs that had them."""
     names: dict[int, str] = {}
-    for run in [run for run in collection.runs if run.kind == "fit"][-3:]:
+    for run in collection.runs.fits()[-3:]:
         names |= {row.id: row.name for row in collection.runs.clusters(run.id) if row.name}
         names |= {cluster: kept.name for cluster, kept in collection.living.profiles(run.id).items()}
     return names

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from ..collection.history import Entry
 from ..collection.items import Problem
 from ..collection.store import Store
+from ..collection.tagging import word_key
 from ..collection.writes import Batch
 from ..errors import ParameterError
 from ..types import Progress
-from .document import Refused, path_key, word_key
+from .document import Refused, path_key
 from .editor import Edit, edit_document, new_document, read_words
 from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, write_group
 from .item_files import Files, mode_beside, mode_of, read_sidecar_bytes, refuse_protected

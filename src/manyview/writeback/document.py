@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.parsers import expat  # a document that declares a DTD is refused before an entity can do anything
 
-from ..collection.tagging import clean_word
-from ..data.tags import match_key
+from ..collection.tagging import word_key
 from ..ingest.containers import LIMIT
 
-__all__ = ["HIERARCHY", "RDF", "SUBJECT", "Document", "Node", "Refused", "path_key", "word_key"]
+__all__ = ["HIERARCHY", "RDF", "SUBJECT", "Document", "Node", "Refused", "path_key"]
 
 Name = tuple[str, str]
 """Namespace and local name."""
@@ -37,13 +36,8 @@ class Refused(Exception):
     """A document that is left as it is; the message says why, as the end of a sentence about the file."""
 
 
-def word_key(word: str) -> str:
-    """What two spellings of a keyword have in common."""
-    return match_key(clean_word(word))
-
-
 def path_key(path: str) -> tuple[str, ...]:
-    """The same for a path whose words are separated by bars."""
+    """What all spellings of a path have in common, whose words are separated by bars."""
     return tuple(filter(None, map(word_key, path.split("|"))))
 
 

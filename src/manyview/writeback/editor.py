@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
-from .document import HIERARCHY, RDF, SUBJECT, Document, Name, Node, Refused, path_key, word_key
+from ..collection.tagging import word_key
+from .document import HIERARCHY, RDF, SUBJECT, Document, Name, Node, Refused, path_key
 
 __all__ = ["Edit", "edit_document", "new_document", "read_words"]
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..collection import durable, layout
 from ..collection.items import FileFacts, Problem
 from ..collection.store import Store
+from ..collection.tagging import word_key
 from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
 from ..features.decode import DecodePool, Picture
@@ -23,7 +24,7 @@ from ..ingest.files import BadFile, open_regular, os_problem
 from ..ingest.keywords import Keywords, read_keywords
 from ..types import Progress
 from .apply import Applied, FileChange, end_writing, start_writing
-from .document import Refused, word_key
+from .document import Refused
 from .editor import Edit
 from .exiftool import ENDINGS, find_exiftool, image_data, write_keywords
 from .file_batches import fatal_or_reason

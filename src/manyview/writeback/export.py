@@ -44,8 +44,8 @@ def export_tags(collection: Store, form: str, output: str | os.PathLike[str] | N
 
 
 def _accepted(collection: Store) -> dict[int, list[str]]:
-    pairs = collection._catalog.rows("SELECT item_id, tag_id FROM decisions WHERE answer = 1 ORDER BY item_id, tag_id")
-    names = collection.tagging._names({tag for _, tag in pairs})
+    pairs = collection.decisions.accepted()
+    names = collection.tagging.names({tag for _, tag in pairs})
     found: dict[int, list[str]] = {}
     for item, tag in pairs:
         found.setdefault(item, []).append(names[tag])

@@ -18,7 +18,7 @@ from ..ingest.files import BadFile, open_regular
 from ..ingest.keywords import read_keywords
 from ..ingest.moves import content_of
 from ..ingest.sidecar import beside_words, read_sidecar
-from .document import Refused, word_key
+from .document import Refused
 from .naming import Folder
 
 __all__ = ["Files", "hash_of", "hash_of_file", "mode_beside", "mode_of", "read_sidecar_bytes", "refuse_protected"]
@@ -76,7 +76,7 @@ class Files:
         self.collection = collection
         self.writes = collection.writes
         self._folders: dict[str, Folder] = {}
-        self.tag_number = lru_cache(100_000)(self._tag_number)
+        self.tag_number = lru_cache(100_000)(collection.tagging.find)
 
     def folder(self, path: str) -> Folder:
         """The names in a folder; an ``OSError`` where it cannot be listed."""
@@ -101,10 +101,6 @@ class Files:
             status = os.lstat(os.path.join(root, relative))
             sidecars[relative] = FileFacts.of(status)
         return [os.path.join(root, name) for name in sidecars], beside_words(sidecars)
-
-    def _tag_number(self, word: str) -> int | None:
-        found: int | None = self.collection._catalog.value("SELECT id FROM tags WHERE folded = ?", (word_key(word),))
-        return found
 
     def pairs(self, files: Iterable[Write], part: int) -> list[tuple[int, int]]:
         """Items and tags that were put in (0) or taken out (1)."""

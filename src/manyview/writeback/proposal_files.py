@@ -16,7 +16,7 @@ from ..collection.store import Store
 from ..errors import ParameterError
 from .cells import as_cell, from_cell
 
-__all__ = ["ShownProposal", "item_number", "read_pairs", "shown", "write_proposals"]
+__all__ = ["ShownProposal", "read_pairs", "shown", "write_proposals"]
 
 
 class ShownProposal(NamedTuple):
@@ -87,19 +87,9 @@ def read_pairs(collection: Store, path: Path) -> list[tuple[int, str]]:
             raise ParameterError(f"{path}, row {number}: expected the columns id (or item) and tag, got {sorted(row)}.")
         tag = from_cell(tag)
         try:
-            pairs.append((int(item) if item else item_number(collection, from_cell(str(row["item"]))), tag))
+            pairs.append((int(item) if item else collection.items.named(from_cell(str(row["item"]))).id, tag))
         except ValueError:
             raise ParameterError(f"{path}, row {number}: {item!r} is not the number of an item.") from None
     if not pairs:
         raise ParameterError(f"{path} holds no pairs; nothing was changed.")
     return pairs
-
-
-def item_number(collection: Store, name: str) -> int:
-    """The number of the item its owner calls so; else the item of that number."""
-    try:
-        return collection.items.find(name).id
-    except ParameterError:
-        if not (name.isascii() and name.isdigit()):
-            raise
-    return collection.items.get(int(name)).id

@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ..collection.tagging import word_key
 from ..ingest.files import BadFile, inside, os_problem
-from .document import Refused, word_key
+from .document import Refused
 from .editor import read_words
 from .item_files import Files, read_sidecar_bytes
 
@@ -43,7 +44,7 @@ class Wishes:
         self.standing = files.writes.standing(target)
         self.places = files.writes.places(self.items)
         tagging = files.collection.tagging
-        self.names = tagging._names({tag for tags in (*self.add.values(), *self.remove.values()) for tag in tags})
+        self.names = tagging.names({tag for tags in (*self.add.values(), *self.remove.values()) for tag in tags})
         known = _paths_by_word(tagging.paths())
         self.paths = {tag: known.get(word_key(name)) for tag, name in self.names.items()}
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...collection.runs import Run
 from ...collection.sorted_numbers import among, distinct
+from ...collection.tagging import word_key
 from ...data.tags import match_key
 from ...workflow.living import LiveCluster
 from ...workflow.reading.index import Index
@@ -73,7 +74,7 @@ def _wanted(row: models.ClusterRow, text: str, tag: str | None, pinned: bool | N
     words = match_key(" ".join([row.name, *(share.name for share in row.tags)]))
     return (
         all(word in words for word in match_key(text).split())
-        and (tag is None or match_key(tag) in [match_key(share.name) for share in row.tags])
+        and (tag is None or word_key(tag) in [match_key(share.name) for share in row.tags])
         and (pinned is None or row.is_pinned == pinned)
     )
 

@@ -89,8 +89,5 @@ def take_back(collection: Collection, entry: int | None) -> Entry:
 def history_page(index: Index, offset: int = 0, limit: int = 50) -> models.HistoryPage:
     """The answer to ``/api/history``."""
     history = index.collection.history
-    numbers = index.collection._catalog.rows(
-        "SELECT id FROM history ORDER BY id DESC LIMIT ? OFFSET ?", (limit, offset)
-    )
-    entries = [entry_facts(history.get(number)) for (number,) in numbers]
+    entries = [entry_facts(entry) for entry in history.newest(limit, offset)]
     return models.HistoryPage(total=len(history), offset=offset, entries=entries)

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from numpy.typing import NDArray
 
 from ...collection.runs import Run
+from ...collection.tagging import word_key
 from ...data.tags import match_key
 from ...workflow.reading.index import Index
 from ...workflow.reading.item_facts import ItemFacts, item_facts
@@ -135,7 +136,7 @@ def facets(index: Index, q: str = "", run_id: int | None = None) -> models.Facet
 
 def tags_page(index: Index, text: str = "", limit: int = 50) -> models.TagsPage:
     """The answer to ``/api/tags``."""
-    wanted = match_key(text.strip())
+    wanted = word_key(text)
     found = [(name, count) for name, count in index.tag_counts() if wanted in match_key(name)]
     found.sort(key=lambda pair: not match_key(pair[0]).startswith(wanted))
     return models.TagsPage(

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...collection.catalog import as_json
-from ...collection.items import as_text
+from ...collection.reading import TAG_BITS
 from ...collection.runs import Run
-from ...collection.sorted_numbers import among, distinct, joined, read_numbers, without
+from ...collection.sorted_numbers import among, distinct, joined, without
 from ...collection.store import Store
 from ...data.tags import match_key
 from ...errors import ParameterError
@@ -33,8 +32,7 @@ Part = TypeVar("Part")
 
 _STATES = 3
 """States of a part that are kept: readers may be one behind."""
-_TAG_BITS = 31
-_TAG = (1 << _TAG_BITS) - 1
+_TAG = (1 << TAG_BITS) - 1
 """A row and a tag are kept as one number."""
 
 
@@ -69,11 +67,11 @@ class Index:
 
     def __init__(self, collection: Store, parts: Parts | None = None) -> None:
         self.collection = collection
-        self._catalog = collection._catalog
+        self._reading = collection.reading
         self._parts = parts or Parts()
         self.called = str(collection.path)
         """What commands call the collection."""
-        self.versions: dict[str, int] = dict(self._catalog.rows("SELECT part, n FROM versions"))
+        self.versions: dict[str, int] = self._reading.versions()
 
     def part(self, name: str, of: str, build: Callable[[], Part], *more: Hashable) -> Part:
         """Something read from the collection, kept until one of the parts it is made of changes."""
@@ -89,19 +87,17 @@ class Index:
     @property
     def ids(self) -> Ints:
         """The numbers of the items, ascending; rows of every array below."""
-        return self.part(
-            "ids", "items", lambda: distinct(self._numbers("SELECT id AS n FROM items WHERE state = 'here'"))
-        )
+        return self.part("ids", "items", lambda: self.collection.items.ids)
 
     @property
     def kinds(self) -> NDArray[Any]:
         """Picture, video, document or row."""
-        return self.part("kinds", "items", lambda: self._column("SELECT kind FROM items WHERE state = 'here'"))
+        return self.part("kinds", "items", lambda: np.array(self._reading.kinds(), dtype="U8"))
 
     @property
     def has_thumb(self) -> Mask:
         """Is there a thumbnail?"""
-        return self.part("has_thumb", "items", lambda: self.mask_of(self._numbers("SELECT item_id AS n FROM thumbs")))
+        return self.part("has_thumb", "items", lambda: self.mask_of(self._reading.with_thumb()))
 
     @property
     def by_name(self) -> Ints:
@@ -109,15 +105,8 @@ class Index:
         return self.part("by_name", "items", self._sort_names)
 
     def _sort_names(self) -> Ints:
-        keys = [as_text(row[0]) for row in self._catalog.rows("SELECT key FROM items WHERE state = 'here' ORDER BY id")]
-        folded = [match_key(key) for key in keys]
-        return np.array(sorted(range(len(keys)), key=folded.__getitem__), dtype=np.int64)
-
-    def _column(self, sql: str) -> NDArray[Any]:
-        return np.array([row[0] for row in self._catalog.rows(f"{sql} ORDER BY id")], dtype="U8")
-
-    def _numbers(self, sql: str, values: Iterable[Any] = ()) -> Ints:
-        return read_numbers(self._catalog, sql, values)
+        folded = [match_key(name) for name in self._reading.names()]
+        return np.array(sorted(range(len(folded)), key=folded.__getitem__), dtype=np.int64)
 
     def rows_of(self, ids: Ints) -> Ints:
         """The rows of items that are there; those of others are left out."""
@@ -142,37 +131,24 @@ class Index:
 
     def keys(self, ids: Sequence[int]) -> dict[int, bytes]:
         """What the owner calls some items, as it is on disk."""
-        return {row[0]: row[1] for row in self._some("SELECT id, key FROM items WHERE id IN", ids)}
+        return self._reading.keys(ids)
 
     def openings(self, ids: Sequence[int]) -> dict[int, str]:
         """The first words of some items' texts, of those that have one and no thumbnail."""
         rows = self.rows_of(np.array(ids, dtype=np.int64))
         bare = self.ids[rows[~self.has_thumb[rows]]].tolist()
-        found = self._some("SELECT id, substr(text, 1, 400) FROM items WHERE text IS NOT NULL AND id IN", bare)
-        return {number: " ".join(text.split()) for number, text in found}
-
-    def _some(self, sql: str, values: Sequence[int]) -> list[Any]:
-        return [
-            row
-            for start in range(0, len(values), 500)
-            for row in self._catalog.rows(
-                f"{sql} ({','.join('?' * len(values[start : start + 500]))})", values[start : start + 500]
-            )
-        ]
+        return {number: " ".join(text.split()) for number, text in self._reading.openings(bare, 400).items()}
 
     # --- tags ---
 
     @property
     def tag_names(self) -> dict[int, str]:
         """Every tag by number."""
-        return self.part(
-            "tag_names", "tags decisions runs", lambda: dict(self._catalog.rows("SELECT id, name FROM tags"))
-        )
+        return self.part("tag_names", "tags decisions runs", self.collection.tagging.vocabulary)
 
     def tag_number(self, word: str) -> int | None:
-        """The number of a tag, whatever its case; None where there is no such tag."""
-        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(word),))
-        return None if found is None else int(found)
+        """The number of a tag, in any spelling; None where there is no such tag."""
+        return self.collection.tagging.find(word)
 
     @property
     def known(self) -> tuple[Ints, Ints]:
@@ -183,11 +159,11 @@ class Index:
         said = self._said
         decided, answers = self.decided
         pairs = joined(without(said, decided[~answers]), decided[answers])
-        return pairs >> _TAG_BITS, pairs & _TAG
+        return pairs >> TAG_BITS, pairs & _TAG
 
     @property
     def _said(self) -> Ints:
-        return self.part("said", "items tags", lambda: self._pairs("item_tags"))
+        return self.part("said", "items tags", lambda: self._by_row(self._reading.pairs_said()))
 
     @property
     def decided(self) -> tuple[Ints, Mask]:
@@ -195,18 +171,15 @@ class Index:
         return self.part("decided", "items decisions", self._find_decided)
 
     def _find_decided(self) -> tuple[Ints, Mask]:
-        yes = self._pairs("decisions WHERE answer = 1")
-        no = self._pairs("decisions WHERE answer = 0")
+        yes, no = (self._by_row(self._reading.pairs_decided(answer)) for answer in (True, False))
         pairs = np.concatenate([yes, no])
         return pairs, np.arange(pairs.size) < yes.size
 
-    def _pairs(self, table: str, values: Iterable[Any] = ()) -> Ints:
-        """Items and tags of a table as pairs of row and tag, sorted; without items that are gone."""
-        sql = f"SELECT item_id << {_TAG_BITS} | tag_id AS n FROM {table}"  # noqa: S608  a table of the schema
-        found = self._numbers(sql, values)
-        items = found >> _TAG_BITS
+    def _by_row(self, found: Ints) -> Ints:
+        """Pairs of item and tag as pairs of row and tag, sorted; without items that are gone."""
+        items = found >> TAG_BITS
         here = among(items, self.ids)
-        return distinct((np.searchsorted(self.ids, items[here]) << _TAG_BITS) | (found[here] & _TAG))
+        return distinct((np.searchsorted(self.ids, items[here]) << TAG_BITS) | (found[here] & _TAG))
 
     @property
     def n_tags(self) -> Ints:
@@ -240,29 +213,19 @@ class Index:
 
     def answers(self, pairs: Iterable[tuple[int, str]]) -> dict[tuple[int, str], bool]:
         """What a person has said about pairs of item and word; pairs nobody spoke of are absent."""
-        found = {}
-        for item, word in pairs:
-            answer = self._catalog.value(
-                "SELECT answer FROM decisions WHERE item_id = ? AND tag_id = (SELECT id FROM tags WHERE folded = ?)",
-                (item, match_key(word)),
-            )
-            if answer is not None:
-                found[item, word] = bool(answer)
-        return found
+        found = {(item, word): self.collection.decisions.answer(item, word) for item, word in pairs}
+        return {pair: answer for pair, answer in found.items() if answer is not None}
 
     def answered_by(self, item: int, word: str) -> int | None:
         """The entry of the history that last changed what a person says about this."""
-        tag = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (match_key(word),))
-        return self._catalog.value(  # type: ignore[no-any-return]
-            "SELECT max(history_id) FROM changes WHERE of_table = 'decisions' AND row_key = ?", (as_json([item, tag]),)
-        )
+        return self.collection.decisions.answered_by(item, word)
 
     # --- runs and clusters ---
 
     def run(self, run_id: int | None = None) -> Run | None:
         """The run of that number, or the newest fit; None where there is none yet."""
-        if run_id is None and not self._catalog.value("SELECT count(*) FROM runs WHERE kind = 'fit'"):
-            return None
+        if run_id is None:
+            return self.collection.runs.newest()
         run = self.collection.runs.get(run_id)
         if run.kind != "fit":
             raise ParameterError(f"run {run.id} made proposals, not clusters.")
@@ -302,14 +265,7 @@ class Index:
         """The cluster that a run itself gave each item, before a person's edits; -1 where it is in none."""
         if run is None:
             return np.full(self.ids.size, -1, dtype=np.int64)
-        return self.part("labelled", "items runs", lambda: self._labelled(run), run.id)
-
-    def _labelled(self, run: Run) -> Ints:
-        rows = self._catalog.rows(
-            "SELECT item_id, cluster_id FROM labels JOIN run_clusters USING (run_id, label) WHERE run_id = ?", (run.id,)
-        )
-        table = np.array(rows, dtype=np.int64).reshape(-1, 2)
-        return self._spread(table[:, 0], table[:, 1])
+        return self.part("labelled", "items runs", lambda: self._spread(*self.collection.runs.labelled(run.id)), run.id)
 
     def _spread(self, ids: Ints, clusters: Ints) -> Ints:
         """What is said of some items, for every row; -1 for the others."""
@@ -339,13 +295,9 @@ class Index:
 
     def _confidences(self, run: Run) -> NDArray[np.float64]:
         found = np.full(self.ids.size, np.nan)
-        rows = self._catalog.rows(
-            "SELECT item_id, confidence FROM labels WHERE run_id = ? AND confidence IS NOT NULL", (run.id,)
-        )
-        table = np.array(rows, dtype=np.float64).reshape(-1, 2)
-        ids = table[:, 0].astype(np.int64)
+        ids, values = self.collection.runs.confidence(run.id)
         here = self.is_here(ids)
-        found[np.searchsorted(self.ids, ids[here])] = table[here, 1]
+        found[np.searchsorted(self.ids, ids[here])] = values[here]
         return found
 
     # --- proposals ---
@@ -353,19 +305,19 @@ class Index:
     @property
     def open_pairs(self) -> tuple[Ints, Ints]:
         """Rows and tags of the proposals that nobody has answered yet and that the item still lacks."""
-        newest = self._catalog.value("SELECT max(id) FROM runs WHERE kind = 'suggest'")
+        newest = self.collection.runs.newest("suggest")
         if newest is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        return self.part("open", "items tags decisions", lambda: self._find_open(int(newest)), int(newest))
+        return self.part("open", "items tags decisions", lambda: self._find_open(newest.id), newest.id)
 
     def _find_open(self, run: int) -> tuple[Ints, Ints]:
         lacking = self.part("lacking", "items tags", lambda: self._find_lacking(run), run)
         pairs = without(lacking, self.decided[0])
-        return pairs >> _TAG_BITS, pairs & _TAG
+        return pairs >> TAG_BITS, pairs & _TAG
 
     def _find_lacking(self, run: int) -> Ints:
         """Proposals that files and tables do not say by now."""
-        pairs = self._pairs("proposals WHERE run_id = ?", (run,))
+        pairs = self._by_row(self._reading.pairs_proposed(run))
         return pairs[~among(pairs, self._said)]
 
     @property
@@ -383,16 +335,11 @@ class Index:
 
     def open_among(self, ids: Ints, order: str, offset: int, top: int) -> list[tuple[int, int]]:
         """Items and tags of open proposals of some items, in an order of ``open_proposals``."""
-        by = "teaches DESC" if order == "informative" else "probability DESC, score DESC"
-        return self._catalog.rows(
-            "SELECT item_id, tag_id FROM proposals WHERE run_id = "  # noqa: S608  one of two orders
-            "(SELECT max(id) FROM runs WHERE kind = 'suggest') "
-            f"AND is_open = 1 AND item_id IN (SELECT value FROM json_each(?)) ORDER BY {by}, item_id, tag_id "
-            "LIMIT ? OFFSET ?",
-            (as_json(ids.tolist()), top, offset),
-        )
+        runs = self.collection.runs
+        newest = runs.newest("suggest")
+        return [] if newest is None else runs.rows.among(newest.id, ids.tolist(), order, offset, top)
 
     @property
     def n_problems(self) -> int:
         """Files that could not be used, or only in part."""
-        return self.part("n_problems", "items", lambda: int(self._catalog.value("SELECT count(*) FROM problems")))
+        return self.part("n_problems", "items", self._reading.n_problems)

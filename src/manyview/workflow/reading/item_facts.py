@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,34 +28,13 @@ class ItemFacts:
 
 def item_facts(index: Index, item_id: int) -> ItemFacts:
     """Look up one item."""
-    catalog = index.collection._catalog
-    text, fields = catalog.row("SELECT text, fields FROM items WHERE id = ?", (item_id,)) or (None, None)
-    said = catalog.rows(
-        "SELECT coalesce(spelling, name), source, tag_id FROM item_tags JOIN tags ON tags.id = tag_id "
-        "WHERE item_id = ? ORDER BY tag_id, source",
-        (item_id,),
-    )
-    answers = catalog.rows(
-        "SELECT tag_id, answer, name FROM decisions JOIN tags ON tags.id = tag_id WHERE item_id = ? ORDER BY tag_id",
-        (item_id,),
-    )
-    no = {tag for tag, answer, _ in answers if not answer}
-    tags: dict[int, tuple[str, str]] = {}
-    for name, source, tag in said:
-        if tag not in no:
-            tags.setdefault(tag, (name, source))
-    for tag, answer, name in answers:
-        if answer:
-            tags.setdefault(tag, (name, "person"))
-    links = catalog.rows(
-        "SELECT iif(first_id = ?1, second_id, first_id), together FROM links WHERE first_id = ?1 OR second_id = ?1",
-        (item_id,),
-    )
+    collection = index.collection
+    text, fields = collection.reading.text_and_fields(item_id)
     return ItemFacts(
-        item=index.collection.items.get(item_id),
-        text=text or None,
-        fields=json.loads(fields) if fields else {},
-        tags=list(tags.values()),
-        refused=[name for _, answer, name in answers if not answer],
-        links=[(int(other), bool(together)) for other, together in links],
+        item=collection.items.get(item_id),
+        text=text,
+        fields=fields,
+        tags=list(collection.tagging.origins_of(item_id)),
+        refused=collection.decisions.refused(item_id),
+        links=collection.living.linked_to(item_id),
     )

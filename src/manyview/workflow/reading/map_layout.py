@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from dataclasses import dataclass
@@ -12,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blocks import row_blocks
-from ...collection.catalog import as_json
-from ...collection.history import now
 from ...collection.runs import Run
 from ...collection.store import Store
 from ...describe.likeness import Likeness
@@ -63,13 +60,11 @@ def read_map(index: Index, run: Run) -> MapLayout | None:
 
 
 def _read(index: Index, run: Run) -> MapLayout | None:
-    row = index.collection._catalog.row("SELECT settings, items, places, made_at FROM maps WHERE run_id = ?", (run.id,))
-    if row is None:
+    kept = index.collection.maps.get(run.id)
+    if kept is None:
         return None
-    ids = np.frombuffer(row[1], dtype="<i8").astype(np.int64)
-    places = np.frombuffer(row[2], dtype="<f4").reshape(-1, 2)
-    here = index.is_here(ids)
-    return MapLayout(np.searchsorted(index.ids, ids[here]), places[here], row[3], json.loads(row[0]))
+    here = index.is_here(kept.ids)
+    return MapLayout(np.searchsorted(index.ids, kept.ids[here]), kept.places[here], kept.made_at, kept.settings)
 
 
 def make_map(
@@ -95,10 +90,7 @@ def make_map(
         if likeness is None:
             raise ParameterError(f"run {run.id} has no view to make a map of.")
         rows, places = lay_out(likeness, seed=seed, progress=progress)
-    collection._catalog.run(
-        "INSERT OR REPLACE INTO maps (run_id, settings, items, places, made_at) VALUES (?, ?, ?, ?, ?)",
-        (run.id, as_json({"seed": seed}), ids[rows].astype("<i8").tobytes(), places.astype("<f4").tobytes(), now()),
-    )
+    collection.maps.keep(run.id, ids[rows], places, {"seed": seed})
     return Mapped(run.id, int(rows.size), int(ids.size - rows.size), time.perf_counter() - started)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...collection.runs import Run
-from ...collection.sorted_numbers import among, distinct, read_numbers
+from ...collection.sorted_numbers import among
 from ...data.tags import match_key
 from ...errors import ParameterError
 from ...types import Mask
@@ -185,24 +185,17 @@ def _by_confidence(index: Index, term: Term, run: Run | None) -> Mask:
 
 def _by_words(index: Index, term: Term, run: Run | None) -> Mask:
     mask = _by_name(index, term, run)
-    catalog = index.collection._catalog
-    found = read_numbers(catalog, "SELECT id AS n FROM tags WHERE instr(folded, ?)", (match_key(term.value),))
     rows, tags = index.known
-    mask[rows[among(tags, distinct(found))]] = True
+    mask[rows[among(tags, index.collection.tagging.containing(term.value))]] = True
     return mask
 
 
 def _by_name(index: Index, term: Term, run: Run | None) -> Mask:
     """Names, and for free words texts too, by the word index where it can serve."""
-    catalog, value = index.collection._catalog, term.value
-    columns = "name" if term.kind == "name" else "name text"
-    if not re.search(r"\w", value) or any(ord(letter) >= _UNSPACED for letter in value):
-        texts = "" if term.kind == "name" else " OR instr(text, ?1)"
-        sql, asked = f"SELECT id AS n FROM items WHERE instr(CAST(key AS TEXT), ?1){texts}", value  # noqa: S608
-    else:
-        quoted = value.replace('"', '""').replace("\0", " ")
-        sql, asked = "SELECT rowid AS n FROM item_words WHERE item_words MATCH ?", f'{{{columns}}} : "{quoted}" *'
-    return index.mask_of(read_numbers(catalog, sql, (asked,)))
+    reading, value = index.collection.reading, term.value
+    is_unspaced = not re.search(r"\w", value) or any(ord(letter) >= _UNSPACED for letter in value)
+    find = reading.holding if is_unspaced else reading.with_words
+    return index.mask_of(find(value, texts=term.kind != "name"))
 
 
 _FIND: dict[str, Callable[[Index, Term, Run | None], Mask]] = {

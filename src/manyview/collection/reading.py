@@ -1,0 +1,126 @@
+"""What is read of a whole collection at once, for looking: columns of every item, and pairs of item and tag."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..types import Ints
+from .catalog import Catalog
+from .items import as_text
+from .sorted_numbers import read_numbers
+
+__all__ = ["TAG_BITS", "ItemFile", "Reading"]
+
+TAG_BITS = 31
+"""A pair of item and tag is one number: the item's, shifted by so many bits, and the tag's."""
+_AT_ONCE = 500
+"""Rows looked up by one statement."""
+
+
+class ItemFile(NamedTuple):
+    """The file of an item as it was when it was last read."""
+
+    path: bytes
+    """Below the root."""
+    root: bytes
+    size: int
+    device: int
+    inode: int
+    kind: str
+    format: str | None
+
+
+class Reading:
+    """Answers about many items of one state."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def versions(self) -> dict[str, int]:
+        """Part of the collection -> how often it has changed."""
+        return dict(self._catalog.rows("SELECT part, n FROM versions"))
+
+    # --- items ---
+
+    def kinds(self) -> list[str]:
+        """Picture, video, document or row, of each item in order."""
+        return [row[0] for row in self._catalog.rows("SELECT kind FROM items WHERE state = 'here' ORDER BY id")]
+
+    def names(self) -> list[str]:
+        """What the owner calls each item, in order."""
+        rows = self._catalog.rows("SELECT key FROM items WHERE state = 'here' ORDER BY id")
+        return [as_text(row[0]) for row in rows]
+
+    def keys(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """What the owner calls some items, as it is on disk."""
+        return dict(self._some("SELECT id, key FROM items WHERE id IN", ids))
+
+    def openings(self, ids: Sequence[int], length: int) -> dict[int, str]:
+        """The first letters of some items' texts, of those that have one."""
+        sql = f"SELECT id, substr(text, 1, {int(length)}) FROM items WHERE text IS NOT NULL AND id IN"  # noqa: S608
+        return dict(self._some(sql, ids))
+
+    def texts(self, length: int) -> dict[int, str]:
+        """The first letters of the texts of all items that have one."""
+        sql = "SELECT id, substr(text, 1, ?) FROM items WHERE state = 'here' AND text <> ''"
+        return dict(self._catalog.rows(sql, (length,)))
+
+    def text_and_fields(self, item_id: int) -> tuple[str | None, dict[str, Any]]:
+        """The text of one item, and the other columns of its table."""
+        text, fields = self._catalog.row("SELECT text, fields FROM items WHERE id = ?", (item_id,)) or (None, None)
+        return text or None, json.loads(fields) if fields else {}
+
+    def file(self, item_id: int) -> ItemFile | None:
+        """The file of an item that is there; None where it has none."""
+        row = self._catalog.row(
+            "SELECT items.path, root, size, device, inode, items.kind, format FROM items JOIN sources ON "
+            "sources.id = source_id WHERE items.id = ? AND state = 'here'",
+            (item_id,),
+        )
+        return None if row is None or row[0] is None or row[2] is None else ItemFile(*row)
+
+    def with_thumb(self) -> Ints:
+        """Items that have a thumbnail."""
+        return self._numbers("SELECT item_id AS n FROM thumbs")
+
+    def n_problems(self) -> int:
+        """Files that could not be used, or only in part."""
+        return int(self._catalog.value("SELECT count(*) FROM problems"))
+
+    def holding(self, letters: str, *, texts: bool) -> Ints:
+        """Items whose names, or texts too, hold these very letters; every name and text is looked through."""
+        more = " OR instr(text, ?1)" if texts else ""
+        return self._numbers(f"SELECT id AS n FROM items WHERE instr(CAST(key AS TEXT), ?1){more}", letters)  # noqa: S608
+
+    def with_words(self, words: str, *, texts: bool) -> Ints:
+        """Items whose names, or texts too, hold these words one after the other, by the index of words."""
+        quoted = words.replace('"', '""').replace("\0", " ")
+        asked = f'{{{"name text" if texts else "name"}}} : "{quoted}" *'
+        return self._numbers("SELECT rowid AS n FROM item_words WHERE item_words MATCH ?", asked)
+
+    # --- pairs of item and tag, as one number each (``TAG_BITS``), of items that are gone too ---
+
+    def pairs_said(self) -> Ints:
+        """What files and tables say."""
+        return self._pairs("item_tags")
+
+    def pairs_decided(self, answer: bool) -> Ints:
+        """What a person said yes, or no, to."""
+        return self._pairs("decisions WHERE answer = ?", int(answer))
+
+    def pairs_proposed(self, run_id: int) -> Ints:
+        """What a run proposed, open or not."""
+        return self._pairs("proposals WHERE run_id = ?", run_id)
+
+    def _pairs(self, table: str, *values: Any) -> Ints:
+        return self._numbers(f"SELECT item_id << {TAG_BITS} | tag_id AS n FROM {table}", *values)  # noqa: S608
+
+    def _numbers(self, sql: str, *values: Any) -> Ints:
+        return read_numbers(self._catalog, sql, values)
+
+    def _some(self, sql: str, ids: Sequence[int]) -> Iterable[Any]:
+        for start in range(0, len(ids), _AT_ONCE):
+            part = ids[start : start + _AT_ONCE]
+            yield from self._catalog.rows(f"{sql} ({', '.join('?' * len(part))})", part)
