@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from .. import durable
 from ..data.tags import match_key
-from . import durable
 from .catalog import Catalog, as_json
 from .history import now
 from .items import FileFacts, as_bytes, as_text

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..collection import durable, layout
+from .. import durable
+from ..collection import layout
 from ..collection.items import FileFacts, Problem
 from ..collection.store import Store
 from ..collection.writes import Batch, Write, remove_temporary, temporary

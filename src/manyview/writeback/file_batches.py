@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from .. import durable
 from ..blocks import workers
-from ..collection import durable, layout
+from ..collection import layout
 from ..collection.items import FileFacts, Problem
 from ..collection.store import Store
 from ..collection.writes import Batch, Write, remove_temporary, temporary

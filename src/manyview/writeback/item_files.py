@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from ..collection.durable import PRIVATE_FILE
 from ..collection.items import FileFacts
 from ..collection.store import Store
 from ..collection.writes import Batch, Write
+from ..durable import PRIVATE_FILE
 from ..ingest.containers import LIMIT
 from ..ingest.files import BadFile, open_regular
 from ..ingest.keywords import read_keywords
