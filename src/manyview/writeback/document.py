@@ -14,6 +14,7 @@ from xml.parsers import expat  # a document that declares a DTD is refused befor
 
 from ..collection.tagging import clean_word
 from ..data.tags import match_key
+from ..files import BadFile
 from ..ingest.containers import LIMIT
 
 __all__ = ["HIERARCHY", "RDF", "SUBJECT", "Document", "Node", "Refused", "path_key", "word_key"]
@@ -33,8 +34,11 @@ _DEEPEST = 100
 """Elements within elements; real documents have about ten."""
 
 
-class Refused(Exception):
-    """A document that is left as it is; the message says why, as the end of a sentence about the file."""
+class Refused(BadFile):
+    """A file that is left as it is."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__("refused", sentence)
 
 
 def word_key(word: str) -> str:

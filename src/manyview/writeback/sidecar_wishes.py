@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from ..ingest.files import BadFile, inside, os_problem
-from .document import Refused, word_key
+from ..files import BadFile, inside, os_problem
+from .document import word_key
 from .editor import read_words
 from .item_files import Files, read_sidecar_bytes
 
@@ -146,6 +146,6 @@ def _standing_in(path: str, words: Iterable[str]) -> list[str]:
     try:
         content, _ = read_sidecar_bytes(path)
         held = set() if content is None else {word_key(word) for word in read_words(content)[0]}
-    except Refused:
+    except BadFile:
         return []
     return [word for word in words if word_key(word) in held]
