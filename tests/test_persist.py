@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from manyview import RobustMultiviewKMeans, load, persist, save
+from manyview import RobustMultiviewKMeans, durable, load, persist, save
 from manyview.errors import ParameterError, StoreError
 from manyview.testing import separated_views
 
@@ -110,6 +110,17 @@ def test_saving_again_replaces_the_old_one(model, folder):
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
+def test_the_umask_says_who_may_read(model, tmp_path, umask):
+    old = os.umask(umask)
+    try:
+        folder = save(model, tmp_path / "models" / "model")
+    finally:
+        os.umask(old)
+    for path in (folder.parent, folder, *folder.iterdir()):
+        assert path.stat().st_mode & 0o777 == (0o777 if path.is_dir() else 0o666) & ~umask
+
+
 def test_a_foreign_folder_is_never_touched(model, tmp_path):
     (tmp_path / "photo.jpg").write_bytes(b"precious")
     with pytest.raises(StoreError, match="not a saved model; nothing was written"):
@@ -127,7 +138,7 @@ def test_every_failing_step_leaves_the_old_state(model, tmp_path, monkeypatch, f
         save(model, folder)
     files = {path.name for path in folder.iterdir()} if not fresh else set()
     changed = RobustMultiviewKMeans(2, n_init=1, random_state=0).fit(separated_views()[0])
-    real = {"fsync": os.fsync, "replace": os.replace, "open": type(folder).open}
+    real = {"fsync": os.fsync, "replace": os.replace, "open": open}
     failures = 0
     for n in range(1, 500):
         count = [0]
@@ -142,9 +153,9 @@ def test_every_failing_step_leaves_the_old_state(model, tmp_path, monkeypatch, f
             return call
 
         with monkeypatch.context() as patch:
-            patch.setattr(persist.os, "fsync", failing("fsync"))
-            patch.setattr(persist.os, "replace", failing("replace"))
-            patch.setattr(type(folder), "open", failing("open"))
+            patch.setattr(os, "fsync", failing("fsync"))
+            patch.setattr(os, "replace", failing("replace"))
+            patch.setattr(durable, "open", failing("open"), raising=False)
             try:
                 save(changed, folder)
             except OSError:

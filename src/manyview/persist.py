@@ -12,17 +12,18 @@ import json
 import os
 import re
 import secrets
+from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import durable
 from .arrays import refuse_malformed
 from .errors import ParameterError, StoreError
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "save_with_modes"]
 
 FORMAT = 1
 _MANIFEST = "manifest.json"
@@ -40,7 +41,11 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     folder that ``save`` did not make is never touched. Attributes and parameters may be numbers, words, lists,
     dicts, arrays, sparse matrices and other estimators of manyview.
     """
-    folder = Path(folder)
+    return save_with_modes(model, Path(folder), 0o666, 0o777)
+
+
+def save_with_modes(model: Any, folder: Path, file_mode: int, folder_mode: int) -> Path:
+    """``save``, where files and folders get these modes, less what the umask takes away."""
     if folder.exists() and not _is_ours(folder):
         raise StoreError(f"{folder} exists and is not a saved model; nothing was written. Choose another folder.")
     writer = _Writer(secrets.token_hex(4))
@@ -48,33 +53,29 @@ def save(model: Any, folder: str | os.PathLike[str]) -> Path:
     from ._version import __version__
 
     manifest = {"format": FORMAT, "manyview": __version__, "model": state}
+    content = json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
     is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
-    try:
-        for name, array in writer.arrays.items():
-            written.append(folder / name)
-            with written[-1].open("wb") as file:
-                # Given the file itself, NumPy would write around it and hide why that failed.
-                np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
-                _sync(file)
-        written.append(folder / f"{writer.generation}.tmp")
-        with written[-1].open("w", encoding="utf-8") as text:
-            json.dump(manifest, text, ensure_ascii=False, allow_nan=False)
-            _sync(text)
-        _sync_folder(folder)
-        os.replace(written[-1], folder / _MANIFEST)  # from here on the new model is the one that is there
-    except BaseException:
-        for path in written:
-            path.unlink(missing_ok=True)
-        if is_new:
-            folder.rmdir()
-        raise
-    _sync_folder(folder)
-    _sync_folder(folder.parent)
+    temporary = folder / f"{writer.generation}.tmp"
+    with durable.store_errors(folder):
+        try:
+            for parent in reversed((folder, *folder.parents)):
+                durable.make_folder(parent, folder_mode)
+            for name, array in writer.arrays.items():
+                durable.disk.write(folder / name, durable.array_pieces(array), file_mode)
+            durable.disk.write(temporary, [content], file_mode)
+            durable.disk.sync_folder(folder)
+            durable.disk.rename(temporary, folder / _MANIFEST)  # from here on the new model is the one that is there
+        except (Exception, KeyboardInterrupt):
+            for name in (*writer.arrays, temporary.name):
+                durable.forget(folder / name)
+            if is_new:
+                with suppress(OSError):
+                    durable.disk.rmdir(folder)
+            raise
+    durable.sync_folders([folder, folder.parent])
     for path in folder.iterdir():
         if path.name != _MANIFEST and path.name not in writer.arrays:
-            path.unlink(missing_ok=True)
+            durable.forget(path)
     return folder
 
 
@@ -257,17 +258,3 @@ def _estimator_class(name: Any) -> type | None:
 
     value = getattr(manyview, name) if isinstance(name, str) and name in manyview.__all__ else None
     return value if isinstance(value, type) and hasattr(value, "get_params") else None
-
-
-def _sync(file: Any) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

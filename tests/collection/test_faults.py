@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from manyview import Collection, RobustMultiviewKMeans, errors
-from manyview.collection import check, durable
+from manyview import Collection, RobustMultiviewKMeans, durable, errors
+from manyview.collection import check
 from manyview.workflow.repair import damage_of
 
 from .samples import looks, picture_folder
@@ -34,10 +34,10 @@ class FailingDisk(durable.Disk):
         if self.n_steps == self.fail_at:
             raise self.error
 
-    def write(self, path, pieces):
+    def write(self, path, pieces, mode=durable.PRIVATE_FILE):
         self.step()
         self.unsynced[path] = True
-        super().write(path, pieces)
+        super().write(path, pieces, mode)
 
     def append(self, path, content):
         self.step()
@@ -65,9 +65,9 @@ class FailingDisk(durable.Disk):
         super().sync_folder(folder)
         self.unsynced_names.pop(folder, None)
 
-    def mkdir(self, folder):
+    def mkdir(self, folder, mode=durable.PRIVATE_FOLDER):
         self.step()
-        super().mkdir(folder)
+        super().mkdir(folder, mode)
 
     def unlink(self, path):
         self.step()
@@ -124,6 +124,7 @@ ACTIONS = {
     "thumbnails": lambda c: c.thumbs.add({2: b"two", 3: b"three"}),
     "an answer": lambda c: c.decide([(1, "word"), (2, "even")], True, who="test"),
     "a name": lambda c: c.edit("rename", 1, "named", who="test"),
+    "save a model": lambda c: c.save_run("rmkmc", ids(c) % 2, model=model()),
 }
 
 
@@ -137,6 +138,7 @@ STEPS = {  # how many steps an action has beside the catalogue's own, which test
     "thumbnails": 4,
     "an answer": 2,  # a line in the second place, and its sync
     "a name": 2,
+    "save a model": 10,  # folder, its sync, write and sync of array and manifest, sync, rename, two syncs
 }
 
 

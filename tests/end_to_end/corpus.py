@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from manyview import Collection
-from manyview.ingest.sidecar import is_sidecar
+from manyview.files import is_sidecar
 
 FINE = (0, 3)
 INSIDES = (

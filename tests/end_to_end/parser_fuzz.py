@@ -14,8 +14,8 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["manyview.ingest", "manyview.writeback"], enable_loader_override=False):
+    from manyview.files import BadFile
     from manyview.ingest import containers, documents, iptc, ready, sidecar, table, xmp
-    from manyview.ingest.files import BadFile
     from manyview.ingest.keywords import read_keywords
     from manyview.writeback.document import Refused
     from manyview.writeback.editor import Edit, edit_document, read_words

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix, save_npz
 
 from manyview import RobustMultiviewKMeans, errors, load, save
 from manyview.features.decode import REASONS, BadFile, DecodePool
-from manyview.ingest.files import sniff
+from manyview.files import sniff
 from manyview.ingest.keywords import read_keywords
 from manyview.ingest.ready import open_features
 from manyview.ingest.table import table_rows

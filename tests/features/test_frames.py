@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from manyview.errors import MissingExtra
-from manyview.features._refused import Refused
 from manyview.features.base import extractor
 from manyview.features.frames import read_clip
+from manyview.files import BadFile
 
 
 def texture(seed=0, side=200):
@@ -71,7 +71,7 @@ def clip():
 class TestVideo:
     def test_a_stream_nobody_can_decode_is_refused_in_a_sentence(self, clip):
         assert b"mp4v" in clip
-        with pytest.raises(Refused, match="cannot be decoded, or has no size"):
+        with pytest.raises(BadFile, match="cannot be decoded, or has no size"):
             read_clip(io.BytesIO(clip.replace(b"mp4v", b"CRAW").replace(b"esds", b"free")))
 
     def test_frames_are_spread_over_the_clip(self, clip):
@@ -87,9 +87,9 @@ class TestVideo:
     def test_damage(self, clip):
         av = pytest.importorskip("av")
         for content in (b"no video at all", clip[:200]):
-            with pytest.raises((av.FFmpegError, Refused)):
+            with pytest.raises((av.FFmpegError, BadFile)):
                 read_clip(io.BytesIO(content))
-        with pytest.raises(Refused, match="96 x 64 pixels"):
+        with pytest.raises(BadFile, match="96 x 64 pixels"):
             read_clip(io.BytesIO(clip), max_pixels=1000)
 
     def test_sound_alone_is_refused(self):
@@ -101,7 +101,7 @@ class TestVideo:
             frame.sample_rate = 8000
             container.mux(stream.encode(frame))
             container.mux(stream.encode())
-        with pytest.raises(Refused, match="no moving picture"):
+        with pytest.raises(BadFile, match="no moving picture"):
             read_clip(io.BytesIO(made.getvalue()))
 
     def test_without_the_extra(self, monkeypatch):

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyview import Collection
+from manyview.files import BadFile
 from manyview.ingest import _pdf_child, documents
 from manyview.ingest import pdf as pdf_reading
 from manyview.ingest.documents import html_to_text, read_document
-from manyview.ingest.files import BadFile
 from manyview.ingest.pdf import PdfReader
 
 from . import makers as m

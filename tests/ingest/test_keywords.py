@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manyview.files import sidecars_by_owner, sniff
 from manyview.ingest import containers, iptc
-from manyview.ingest.files import sniff
 from manyview.ingest.keywords import LONGEST, MOST, read_keywords
-from manyview.ingest.sidecar import read_sidecar, sidecars_by_owner
+from manyview.ingest.sidecar import read_sidecar
 from manyview.ingest.xmp import read_packet
 
 from . import makers as m

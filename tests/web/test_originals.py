@@ -14,7 +14,8 @@ import pytest
 from PIL import Image
 
 from manyview import Collection
-from manyview.collection.items import FileFacts, NewItem
+from manyview.collection.items import NewItem
+from manyview.files import FileFacts
 from manyview.web import media, server
 
 from .test_server import check_at_once, serving

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from manyview.ingest.sidecar import is_sidecar, sidecars_by_owner
+from manyview.files import is_sidecar, sidecars_by_owner
 from manyview.writeback.naming import Folder, Place
 
 names = st.sets(st.from_regex(r"[ab](\.(jpg|png|nef|txt|xmp|XMP)){0,3}", fullmatch=True), max_size=12)

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from . import durable, layout
+from .. import durable
+from . import layout
 from .items import as_text
 from .living import Living, Standing
 

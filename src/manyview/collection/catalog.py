@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from ..durable import PRIVATE_FILE, store_errors
 from ..errors import Busy, Damaged, OldFormat, ReadOnly, StoreError
 from . import layout
-from .durable import PRIVATE_FILE, store_errors
 
 if TYPE_CHECKING:
     from .answers import Answers

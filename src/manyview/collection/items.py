@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, StoreError
+from ..files import FileFacts
 from .catalog import Catalog, as_json
 from .sorted_numbers import distinct, read_numbers
 
-__all__ = ["FileFacts", "Fingerprint", "Item", "Items", "Known", "NewItem", "Problem", "as_bytes", "as_text"]
+__all__ = ["Fingerprint", "Item", "Items", "Known", "NewItem", "Problem", "as_bytes", "as_text"]
 
 
 def as_bytes(name: str) -> bytes:
@@ -53,19 +54,6 @@ class Fingerprint(NamedTuple):
     """Perceptual, 64 bits."""
     signature: bytes
     """The picture at a few pixels."""
-
-
-class FileFacts(NamedTuple):
-    """What tells a file from another one at the same place."""
-
-    size: int
-    mtime_ns: int
-    device: int
-    inode: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> FileFacts:
-        return cls(status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino)
 
 
 class Problem(NamedTuple):

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import durable
 from ..errors import ParameterError, StoreError
-from ..persist import load, save
+from ..persist import load, save_with_modes
 from ..types import Ids
-from . import durable, layout
+from . import layout
 from .catalog import Catalog, as_json
 from .history import now
 from .living import Living
@@ -159,9 +160,7 @@ class Runs:
 
     def _save_model(self, run_id: int, model: Any, name: str) -> None:
         folder = self._catalog.root / layout.RUNS / name
-        with durable.store_errors(folder):
-            save(model, folder)
-            durable.make_private(folder)
+        save_with_modes(model, folder, durable.PRIVATE_FILE, durable.PRIVATE_FOLDER)
         self._catalog.run("UPDATE runs SET model = ? WHERE id = ?", (name, run_id))
 
     def replace_model(self, run_id: int, model: Any) -> None:

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import durable
 from ..arrays import Matrix, as_matrix, compressed_fault, is_sparse
 from ..blocks import row_blocks
 from ..data.checks import missing_rows
 from ..errors import StoreError, ViewError
-from . import durable, layout
+from . import layout
 from .catalog import Catalog, as_json
 from .view_state import put_state, read_state
 

@@ -12,11 +12,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import durable
 from ..arrays import Matrix
 from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ReadOnly, StoreError, ViewError
-from . import durable, layout
+from . import layout
 from .catalog import Catalog, damaged
 from .decisions import Decisions
 from .history import Entry, History

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .. import durable
 from ..errors import StoreError
-from . import durable, layout
+from . import layout
 from .catalog import Catalog
 from .lock import no_readers
 from .segments import Segments, segment_files

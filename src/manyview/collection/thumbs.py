@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 
+from .. import durable
 from ..errors import StoreError
-from . import durable, layout
+from . import layout
 from .catalog import Catalog
 
 __all__ = ["Thumbs"]

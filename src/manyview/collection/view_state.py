@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import durable
 from ..errors import ViewError
-from . import durable
 from .catalog import Catalog, as_json
 
 __all__ = ["put_state", "read_state"]

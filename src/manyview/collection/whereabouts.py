@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from ..files import FileFacts
 from .catalog import Catalog
-from .items import FileFacts, as_bytes, as_text
+from .items import as_bytes, as_text
 
 __all__ = ["Lost", "Move", "Whereabouts", "aside"]
 

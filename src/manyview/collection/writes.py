@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from .. import durable
 from ..data.tags import match_key
-from . import durable
+from ..files import FileFacts
 from .catalog import Catalog, as_json
 from .history import now
-from .items import FileFacts, as_bytes, as_text
+from .items import as_bytes, as_text
 from .tagging import Tagging
 
 __all__ = ["Batch", "Write", "Writes", "remove_temporary", "temporary"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 import errno
 import io
 import os
-import stat
 import warnings
 from importlib import import_module
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from ..errors import MissingExtra
-from ._refused import Refused
+from ..files import HEAD, VIDEOS, BadFile, Kind, ending, open_regular, os_problem, sniff
 from .duplicates import perceptual_hash, picture_signature
 from .pictures import RGB, flatten_modes
 
@@ -23,22 +21,18 @@ __all__ = ["open_file"]
 _READING = (errno.EIO, errno.EACCES, errno.EPERM, errno.ESTALE, errno.ENXIO)
 Answer = tuple[dict[str, Any], list[bytes]]
 
-# Formats that can be told by their first bytes, with decoders inside Pillow: none that starts a program (EPS).
-_PLUGINS = ("Jpeg", "Png", "Gif", "WebP", "Avif", "Tiff", "Bmp", "Ico", "Jpeg2K", "Ppm")
-_FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "AVIF", "TIFF", "BMP", "ICO", "JPEG2000", "PPM")
-_HEIF = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
-_AVIF = (b"avif", b"avis")
-_VIDEO_NAMES = tuple(".mp4 .m4v .mov .avi .mkv .webm .mpg .mpeg .wmv .3gp .ogv .flv .mts".split())
-_VIDEO_STARTS = (b"\x1aE\xdf\xa3", b"\x00\x00\x01\xba", b"\x00\x00\x01\xb3", b"FLV\x01", b"OggS")
-_STARTS = {
-    b"\xff\xd8\xff": "JPEG",
-    b"\x89PNG": "PNG",
-    b"GIF8": "GIF",
-    b"RIFF": "WEBP",
-    b"II*\0": "TIFF",
-    b"MM\0*": "TIFF",
-    b"BM": "BMP",
-    b"\0\0\0\x0cjP": "JPEG 2000",
+# Decoders inside Pillow, by the formats of ``files``: none that starts a program (EPS). JPEG XL has none there.
+_PILLOW = {
+    "jpeg": ("Jpeg", "JPEG"),
+    "png": ("Png", "PNG"),
+    "gif": ("Gif", "GIF"),
+    "webp": ("WebP", "WEBP"),
+    "avif": ("Avif", "AVIF"),
+    "tiff": ("Tiff", "TIFF"),
+    "bmp": ("Bmp", "BMP"),
+    "jpeg2000": ("Jpeg2K", "JPEG2000"),
+    "icon": ("Ico", "ICO"),  # opened here, though no folder is searched for these two
+    "ppm": ("Ppm", "PPM"),
 }
 _OTHERS = {
     b"<svg": "SVG, nothing",
@@ -53,67 +47,45 @@ _OTHERS = {
 def open_file(path: bytes, limits: dict[str, Any]) -> Answer:
     """Header and blobs of the answer for one file; nothing that a file does leaves here as an exception."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), open_regular(path, follow=True) as (file, facts):
             warnings.simplefilter("ignore")
-            with _opened(path) as file:
-                return _answer(file, os.fsdecode(path), limits)
-    except Refused as refused:
-        reason, sentence = refused.reason, refused.sentence
-    except MissingExtra as error:
-        reason, sentence = "missing extra", str(error)
-    except MemoryError:
-        reason, sentence = "out of memory", f"opening it takes more than {limits['memory'] >> 20} MB of memory."
-    except Exception as error:  # decoders raise whatever they like on bytes they did not expect
-        reason, sentence = _blame(error)
-    return {"kind": "bad", "reason": reason, "sentence": sentence}, []
+            if facts.size == 0:
+                raise BadFile("empty", "it is empty.")
+            return _answer_or_blame(file, os.fsdecode(path), limits)
+    except BadFile as bad:
+        return {"kind": "bad", "reason": bad.reason, "sentence": bad.sentence}, []
 
 
-def _opened(path: bytes) -> BinaryIO:
-    """The file, if it is an ordinary one; a pipe or a device is neither waited for nor read."""
+def _answer_or_blame(file: BinaryIO, name: str, limits: dict[str, Any]) -> Answer:
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError:
-        raise Refused("missing", "it is not there any more.") from None
-    except (OSError, ValueError) as error:
-        raise Refused("unreadable", f"it cannot be opened: {getattr(error, 'strerror', None) or error}.") from error
-    about = os.fstat(handle)
-    if not stat.S_ISREG(about.st_mode):
-        os.close(handle)
-        raise Refused("not a file", f"it is a {'folder' if stat.S_ISDIR(about.st_mode) else 'pipe or a device'}.")
-    if about.st_size == 0:
-        os.close(handle)
-        raise Refused("empty", "it has no bytes.")
-    return os.fdopen(handle, "rb")
+        return _answer(file, name, limits)
+    except BadFile:
+        raise
+    except MissingExtra as error:
+        raise BadFile("missing extra", str(error)) from error
+    except MemoryError as error:
+        sentence = f"opening it takes more than {limits['memory'] >> 20} MB of memory."
+        raise BadFile("out of memory", sentence) from error
+    except Exception as error:  # decoders raise whatever they like on bytes they did not expect
+        raise _blame(error) from error
 
 
 def _answer(file: BinaryIO, name: str, limits: dict[str, Any]) -> Answer:
-    start = file.read(64)
+    kind = sniff(file.read(HEAD))
     file.seek(0)
-    suffix = Path(name).suffix.lower()
-    brand = start[8:12] if start[4:8] == b"ftyp" else b""
-    if brand in _HEIF:
-        return _picture(file, limits, heif=True)
-    is_video = brand not in (b"", *_AVIF) or start.startswith(_VIDEO_STARTS) or start[8:12] == b"AVI "
-    if is_video or (suffix in _VIDEO_NAMES and not _picture_start(start)):
+    if kind.kind == "video" if kind else ending(name) in VIDEOS:
         return _clip(file, limits)
-    return _picture(file, limits)
-
-
-def _picture_start(start: bytes) -> str | None:
-    """The format that a file's first bytes promise, if it is one of pictures."""
-    if start[4:12] in (b"ftypavif", b"ftypavis"):
-        return "AVIF"
-    return next((kind for begin, kind in _STARTS.items() if start.startswith(begin)), None)
+    return _picture(file, limits, heif=kind == Kind("picture", "heif"))
 
 
 def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False) -> Answer:
     from PIL import Image, PngImagePlugin, UnidentifiedImageError
 
-    for plugin in _PLUGINS:
+    for plugin, _ in _PILLOW.values():
         import_module(f"PIL.{plugin}ImagePlugin")
     Image.MAX_IMAGE_PIXELS = None  # the limit is ours, below, before anything is decoded
     PngImagePlugin.MAX_TEXT_CHUNK = 16 * 2**20  # long metadata, as photo editors write, make no picture bad
-    formats: tuple[str, ...] = _FORMATS
+    formats = tuple(name for _, name in _PILLOW.values())
     if heif:
         _register_heif()
         formats = ("HEIF",)
@@ -123,7 +95,7 @@ def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False) -> Answ
         raise _unidentified(file) from None
     width, height = image.size
     if width * height > limits["max_pixels"]:
-        raise Refused(
+        raise BadFile(
             "too large",
             f"it has {width} x {height} pixels, {width * height / 1e6:.0f} million; at most "
             f"{limits['max_pixels'] / 1e6:.0f} million are opened.",
@@ -135,7 +107,7 @@ def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False) -> Answ
     if orientation >= 5:
         width, height = height, width
     if kind == "PNG" and not _png_ends(file):
-        raise Refused("truncated", "it ends too early (its last part is missing).")
+        raise BadFile("truncated", "it ends too early (its last part is missing).")
     about = {"format": "HEIC" if heif else kind, "animated": animated}
     return _shown("picture", [rgb], width, height, about, limits)
 
@@ -232,23 +204,25 @@ def _thumbnail(rgb: RGB, side: int) -> bytes:
     return made.getvalue()
 
 
-def _unidentified(file: BinaryIO) -> Refused:
+def _unidentified(file: BinaryIO) -> BadFile:
     file.seek(0)
-    start = file.read(512)
-    kind = _picture_start(start)
-    if kind is not None:
-        return Refused("damaged", f"it begins like {kind} but cannot be opened.")
+    start = file.read(HEAD)
+    kind = sniff(start)
+    if kind is not None and kind.format in (*_PILLOW, "heif"):
+        return BadFile("damaged", f"it begins like {kind.format.upper()} but cannot be opened.")
+    if kind is not None and kind.kind == "picture":
+        return BadFile("unsupported", f"it is {kind.format.upper()}, which is not read yet. Convert it to JPEG or PNG.")
     plain = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     what = next((what for word, what in _OTHERS.items() if plain.startswith(word)), None)
-    return Refused("unknown format", f"it is {what or 'nothing'} that can be opened as a picture or clip.")
+    return BadFile("unknown format", f"it is {what or 'nothing'} that can be opened as a picture or clip.")
 
 
-def _blame(error: Exception) -> tuple[str, str]:
+def _blame(error: Exception) -> BadFile:
     said = " ".join(str(getattr(error, "strerror", None) or error).split())[:200].rstrip(".") or type(error).__name__
     if isinstance(error, OSError) and error.errno in _READING:
-        return "unreadable", f"it cannot be read: {error.strerror}."
+        return os_problem(error)
     if "too large" in said.lower():
-        return "too large", f"it unpacks to far more than it should ({said})."
+        return BadFile("too large", f"it unpacks to far more than it should ({said}).")
     if isinstance(error, EOFError) or "truncated" in said.lower() or "premature" in said.lower():
-        return "truncated", f"it ends too early ({said})."
-    return "damaged", f"it is damaged ({said})."
+        return BadFile("truncated", f"it ends too early ({said}).")
+    return BadFile("damaged", f"it is damaged ({said}).")

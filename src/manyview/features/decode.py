@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from ..blocks import effective_n_jobs
 from ..data.checks import check_number
 from ..errors import ManyviewError
+from ..files import BadFile
 from ._decode_child import read_message, write_message
 
 __all__ = ["REASONS", "BadFile", "Clip", "DecodePool", "Decoded", "Picture"]
@@ -36,7 +37,10 @@ REASONS = (
     "missing",  # not there any more
     "unreadable",  # the system refuses to open or read it
     "not a file",  # a folder, a pipe, a device
+    "link",  # one that leads in a circle
+    "name too long",  # for this system
     "empty",  # no bytes, or no picture in it
+    "unsupported",  # known, and not read yet: a raw photograph
     "unknown format",  # nothing we can open, whatever its name says
     "truncated",  # ends too early
     "damaged",  # begins right, then breaks
@@ -83,14 +87,6 @@ class Clip:
     hash: int
     signature: bytes
     thumbnail: bytes
-
-
-@dataclass(frozen=True)
-class BadFile:
-    """A file that could not be used: one of ``REASONS``, and a sentence for the person."""
-
-    reason: str
-    sentence: str
 
 
 Decoded: TypeAlias = Picture | Clip | BadFile

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MissingExtra
-from ._refused import Refused
+from ..files import BadFile
 from .base import Extractor
 from .pictures import RGB, rgb_picture
 
@@ -48,15 +48,15 @@ def read_clip(file: BinaryIO, max_side: int = 512, max_pixels: int = 50_000_000)
         raise MissingExtra("reading video needs the 'video' extra:  pip install \"manyview[video]\"") from error
     with av.open(file, mode="r", metadata_errors="ignore") as container:
         if not container.streams.video:
-            raise Refused("empty", "it holds no moving picture.")
+            raise BadFile("empty", "it holds no moving picture.")
         stream = container.streams.video[0]
         stream.thread_type = "NONE"
         # A stream whose coding nobody knows has no such attributes at all.
         width, height = int(getattr(stream, "width", 0)), int(getattr(stream, "height", 0))
         if not width or not height:
-            raise Refused("damaged", "its moving picture is of a kind that cannot be decoded, or has no size.")
+            raise BadFile("damaged", "its moving picture is of a kind that cannot be decoded, or has no size.")
         if width * height > max_pixels:
-            raise Refused(
+            raise BadFile(
                 "too large",
                 f"its frames have {width} x {height} pixels; at most {max_pixels / 1e6:.0f} million are opened.",
             )
@@ -71,7 +71,7 @@ def read_clip(file: BinaryIO, max_side: int = 512, max_pixels: int = 50_000_000)
                 pairs.append(np.stack([_small_grey(frame) for frame in found]))
         kind = container.format.name.split(",")[0]
     if not frames:
-        raise Refused("damaged", "no frame of it can be decoded.")
+        raise BadFile("damaged", "no frame of it can be decoded.")
     step = max(1, len(frames) // _FRAMES)
     shown = frames[::step][:_FRAMES]
     return Footage(shown, np.array(pairs, dtype=np.uint8).reshape(-1, 2, _SMALL, _SMALL), width, height, kind, seconds)

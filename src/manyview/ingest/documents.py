@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import BinaryIO
 
-from .files import BadFile
+from ..files import BadFile
 from .keywords import Keywords
 from .pdf import Document, PdfReader
 

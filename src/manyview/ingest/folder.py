@@ -10,17 +10,31 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..collection.items import FileFacts, Known, NewItem, Problem
+from ..collection.items import Known, NewItem, Problem
 from ..collection.layout import CATALOG
 from ..errors import MissingExtra, StoreError
+from ..files import (
+    DOCUMENTS,
+    HEAD,
+    PICTURES,
+    VIDEOS,
+    BadFile,
+    FileFacts,
+    Kind,
+    ending,
+    is_sidecar,
+    open_regular,
+    os_problem,
+    sidecars_by_owner,
+    sniff,
+)
 from ..types import Progress
 from .documents import LONGEST_TEXT, read_document
-from .files import DOCUMENTS, HEAD, PICTURES, VIDEOS, BadFile, Kind, open_regular, os_problem, sniff
 from .keywords import Keywords, read_keywords
 from .moves import LARGE, content_of, find_moves
 from .pdf import PdfReader, child_environment
 from .report import Report
-from .sidecar import beside_words, is_sidecar, read_sidecar, sidecars_by_owner
+from .sidecar import beside_words, read_sidecar
 
 if TYPE_CHECKING:
     from ..collection.store import Store
@@ -104,11 +118,11 @@ def _link(root: str, path: str) -> Problem:
 def recognise(head: bytes, path: str) -> Kind | None:
     """What a file is: by its first bytes, then by its name; ``BadFile`` where the two contradict; None: not ours."""
     kind = sniff(head)
-    ending = os.path.splitext(path)[1][1:].lower()
     if kind is not None:
         return kind
-    if ending in PICTURES or ending in VIDEOS:
-        what = "a picture" if ending in PICTURES else "a video"
+    called = ending(path)
+    if called in PICTURES or called in VIDEOS:
+        what = "a picture" if called in PICTURES else "a video"
         if not head:
             raise BadFile("empty", "it is empty.")
         start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower()
@@ -117,12 +131,12 @@ def recognise(head: bytes, path: str) -> Kind | None:
         if start.startswith((b"<svg", b"<?xml")):
             raise BadFile("unknown format", f"it is called {what} but is XML or SVG, which is not read.")
         raise BadFile("unknown format", f"it is called {what} but does not begin like one.")
-    if ending in DOCUMENTS:
+    if called in DOCUMENTS:
         if not head:
             raise BadFile("empty", "it is empty.")
-        if DOCUMENTS[ending] == "pdf":
+        if DOCUMENTS[called] == "pdf":
             raise BadFile("unknown format", "it is called a PDF but does not begin like one.")
-        return Kind("document", DOCUMENTS[ending])
+        return Kind("document", DOCUMENTS[called])
     return None
 
 

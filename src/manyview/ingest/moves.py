@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from ..collection.items import FileFacts, Known
+from ..collection.items import Known
 from ..collection.whereabouts import Lost, Move
-from .files import BadFile, open_regular
+from ..files import BadFile, FileFacts, open_regular
 
 if TYPE_CHECKING:
     from ..collection.store import Store

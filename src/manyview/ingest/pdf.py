@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ..errors import MissingExtra
-from .files import BadFile
+from ..files import BadFile
 from .keywords import Keywords, tidy
 
 __all__ = ["Document", "PdfReader", "child_environment"]

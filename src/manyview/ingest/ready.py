@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..arrays import as_matrix, compressed_fault
 from ..collection.items import NewItem
 from ..errors import StoreError, ViewError
-from .files import BadFile, open_regular
+from ..files import BadFile, open_regular
 from .keywords import tidy
 from .report import Report
 from .source import Source

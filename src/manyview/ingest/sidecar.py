@@ -3,39 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from ..collection.catalog import as_json
-from ..collection.items import FileFacts
+from ..files import BadFile, FileFacts, open_regular
 from .containers import LIMIT, Block
-from .files import BadFile, open_regular
 from .keywords import Keywords, gather
 
-__all__ = ["beside_words", "is_sidecar", "read_sidecar", "sidecars_by_owner"]
-
-
-def is_sidecar(name: str) -> bool:
-    """Is this the name of a sidecar?"""
-    return name[-4:].lower() == ".xmp"
-
-
-def sidecars_by_owner(names: Iterable[str]) -> dict[str, list[str]]:
-    """The sidecars of every file of a folder that has some, sorted.
-
-    ``a.jpg.xmp`` belongs to ``a.jpg``; where there is no such file, and for ``a.xmp``, to every ``a.*``.
-    """
-    listed = sorted(names)
-    files = [name for name in listed if not is_sidecar(name)]
-    by_stem: dict[str, list[str]] = {}
-    for name in files:
-        by_stem.setdefault(os.path.splitext(name)[0], []).append(name)
-    exact = set(files)
-    found: dict[str, list[str]] = {}
-    for name in filter(is_sidecar, listed):
-        stem = name[:-4]
-        for owner in [stem] if stem in exact else by_stem.get(stem, ()):
-            found.setdefault(owner, []).append(name)
-    return found
+__all__ = ["beside_words", "read_sidecar"]
 
 
 def beside_words(sidecars: Mapping[str, FileFacts]) -> str:

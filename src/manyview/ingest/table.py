@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.items import FileFacts, NewItem, Problem
+from ..collection.items import NewItem, Problem
 from ..collection.journal import Journal
 from ..errors import MissingExtra, ParameterError, StoreError, ViewError
+from ..files import HEAD, BadFile, FileFacts, inside, open_regular
 from ..types import Progress
 from .documents import LONGEST_TEXT, decode_text
-from .files import HEAD, BadFile, inside, open_regular
 from .folder import recognise
 from .keywords import tidy
 from .report import Report

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..collection.durable import make_public, private
 from ..data.checks import check_number
 from ..describe.profiles import ClusterProfiles
+from ..durable import make_public, private
 from ..errors import ParameterError, StoreError
 from .cards import Cards, front
 from .evaluation import evaluation_section

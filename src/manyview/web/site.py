@@ -19,8 +19,8 @@ import numpy as np
 from pydantic import BaseModel
 
 from .._version import __version__
-from ..collection.durable import make_private, make_public
 from ..collection.history import now
+from ..durable import make_private, make_public
 from ..errors import ParameterError
 from ..features.decode import BadFile, DecodePool
 from ..types import Progress

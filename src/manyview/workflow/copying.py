@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from ..collection import durable
+from .. import durable
 from ..collection.store import Store
 from ..errors import StoreError
 from ..types import Progress

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ..collection import durable, layout
+from .. import durable
+from ..collection import layout
 from ..collection.answers import read_lines
 from ..collection.catalog import Catalog
 from ..collection.check import damage_of

@@ -13,8 +13,9 @@ from ..collection.store import Store
 from ..collection.tagging import word_key
 from ..collection.writes import Batch
 from ..errors import ParameterError
+from ..files import BadFile
 from ..types import Progress
-from .document import Refused, path_key
+from .document import path_key
 from .editor import Edit, edit_document, new_document, read_words
 from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, write_group
 from .item_files import Files, mode_beside, mode_of, read_sidecar_bytes, refuse_protected
@@ -185,7 +186,7 @@ def _groups(targets: Sequence[SidecarTarget], failed: dict[int, str]) -> Iterato
     for target in targets:
         try:
             one = _prepare(target)
-        except Refused as error:
+        except BadFile as error:
             failed.update((item, f"{target.path}: {error}") for item in target.items)
             continue
         if one is None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat  # a document that declares a DTD is refused before an entity can do anything
 
 from ..collection.tagging import word_key
+from ..files import BadFile
 from ..ingest.containers import LIMIT
 
 __all__ = ["HIERARCHY", "RDF", "SUBJECT", "Document", "Node", "Refused", "path_key"]
@@ -32,8 +33,11 @@ _DEEPEST = 100
 """Elements within elements; real documents have about ten."""
 
 
-class Refused(Exception):
-    """A document that is left as it is; the message says why, as the end of a sentence about the file."""
+class Refused(BadFile):
+    """A file that is left as it is."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__("refused", sentence)
 
 
 def path_key(path: str) -> tuple[str, ...]:

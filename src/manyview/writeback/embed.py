@@ -13,14 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..collection import durable, layout
-from ..collection.items import FileFacts, Problem
+from .. import durable
+from ..collection import layout
+from ..collection.items import Problem
 from ..collection.store import Store
 from ..collection.tagging import word_key
 from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
 from ..features.decode import DecodePool, Picture
-from ..ingest.files import BadFile, open_regular, os_problem
+from ..files import BadFile, FileFacts, open_regular, os_problem
 from ..ingest.keywords import Keywords, read_keywords
 from ..types import Progress
 from .apply import Applied, FileChange, end_writing, start_writing
@@ -57,7 +58,7 @@ def embed_tags(
                     _embed(files, batch, path, item, formats[item], edit, pool)
                 if edit:
                     done.changes.append(FileChange(path, (item,), False, edit))
-            except (Refused, BadFile) as error:
+            except BadFile as error:
                 failed[item] = str(error)
             except StoreError as error:
                 failed[item] = fatal_or_reason(error)
@@ -190,7 +191,7 @@ def restore_embedded(files: Files, batch: Batch) -> list[Problem]:
     for file in files.writes.files(batch, "written")[::-1]:
         try:
             _restore(files, batch, file)
-        except (Refused, BadFile) as error:
+        except BadFile as error:
             failed.append(Problem(file.path, "not undone", str(error), stage="undo"))
         except StoreError as error:
             failed.append(Problem(file.path, "not undone", fatal_or_reason(error), stage="undo"))

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..collection import durable
+from .. import durable
 from ..collection.store import Store
 from ..errors import ParameterError, StoreError
 from .cells import as_cell

@@ -16,12 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from .. import durable
 from ..blocks import workers
-from ..collection import durable, layout
-from ..collection.items import FileFacts, Problem
+from ..collection import layout
+from ..collection.items import Problem
 from ..collection.store import Store
 from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
+from ..files import BadFile, FileFacts
 from .document import Refused
 from .editor import Edit, edit_document
 from .item_files import Files, hash_of, hash_of_file, mode_of, read_sidecar_bytes, refuse_protected
@@ -186,7 +188,7 @@ def _was_written(batch: Batch, file: Write) -> bool:
         if found in (file.before, file.after):
             return found == file.after
         return content is not None and not edit_document(content, Edit(*file.edit))[1]  # changed by others since
-    except Refused:
+    except BadFile:
         return False
 
 
@@ -246,7 +248,7 @@ def _restore_group(files: Files, batch: Batch, group: Sequence[Write]) -> list[P
     def restore(n: int) -> str | None:
         try:
             _restore(files.collection, batch, group[n])
-        except Refused as error:
+        except BadFile as error:
             return str(error)
         except StoreError as error:
             return fatal_or_reason(error)

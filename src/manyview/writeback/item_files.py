@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from ..collection.durable import PRIVATE_FILE
-from ..collection.items import FileFacts
 from ..collection.store import Store
 from ..collection.writes import Batch, Write
+from ..durable import PRIVATE_FILE
+from ..files import BadFile, FileFacts, open_regular
 from ..ingest.containers import LIMIT
-from ..ingest.files import BadFile, open_regular
 from ..ingest.keywords import read_keywords
 from ..ingest.moves import content_of
 from ..ingest.sidecar import beside_words, read_sidecar
@@ -38,7 +37,7 @@ def hash_of_file(path: Path) -> str | None:
 
 
 def read_sidecar_bytes(path: str) -> tuple[bytes | None, os.stat_result | None]:
-    """A sidecar and its status, None where there is none; ``Refused`` where it is not a file that can be read."""
+    """A sidecar and its status, None where there is none; ``BadFile`` where it is not a file that can be read."""
     try:
         with open_regular(path) as (file, _):
             status = os.fstat(file.fileno())
@@ -46,7 +45,7 @@ def read_sidecar_bytes(path: str) -> tuple[bytes | None, os.stat_result | None]:
     except BadFile as error:
         if error.reason == "missing":
             return None, None
-        raise Refused(error.sentence) from error
+        raise
     return content, status
 
 

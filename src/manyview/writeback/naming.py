@@ -11,19 +11,14 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ..ingest.files import PICTURES, VIDEOS
-from ..ingest.sidecar import is_sidecar
+from ..files import PICTURES, RAW, VIDEOS, ending, is_sidecar, sidecars_of
 
 __all__ = ["NAMINGS", "Folder", "Place"]
 
 NAMINGS = ("full", "stem")
 """How a new sidecar is called: ``photo.jpg.xmp``, or ``photo.xmp``."""
 
-_RAW = frozenset(
-    "3fr ari arw bay cap cr2 cr3 crw dcr dcs dng drf eip erf fff gpr iiq k25 kdc mdc mef mos mrw nef nrw orf pef ptx "
-    "pxn r3d raf raw rw2 rwl rwz sr2 srf srw x3f".split()
-)
-_MEDIA = PICTURES | VIDEOS | _RAW
+_MEDIA = PICTURES | VIDEOS | RAW
 _LONGEST = 255
 """Bytes of a file name, nearly everywhere."""
 
@@ -60,21 +55,17 @@ class Folder:
         self._group(name, lambda names: names.discard(name))
 
     def _group(self, name: str, change: Callable[[set[str]], None]) -> None:
-        stem, ending = os.path.splitext(name)
         if is_sidecar(name):
             change(self._sidecars.setdefault(name[:-4], set()))
-        elif ending[1:].lower() in _MEDIA:
-            change(self._media.setdefault(stem, set()))
+        elif ending(name) in _MEDIA:
+            change(self._media.setdefault(os.path.splitext(name)[0], set()))
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
     def sidecars(self, name: str) -> list[str]:
-        """The sidecars of a file that are there, sorted; as ``ingest.sidecar.sidecars_by_owner`` finds them."""
-        found = self._sidecars.get(name, set())
-        stem = os.path.splitext(name)[0]
-        taken = stem in self._names and not is_sidecar(stem)  # by a file that is called so
-        return sorted(found if taken else found | self._sidecars.get(stem, set()))
+        """The sidecars of a file that are there, sorted."""
+        return sidecars_of(name, self._sidecars, self._names.__contains__)
 
     def sharers(self, name: str, sidecar: str) -> list[str]:
         """Other pictures, clips and raw files that a sidecar speaks of too, sorted."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..collection import durable
+from .. import durable
 from ..collection.items import as_text
 from ..collection.proposals import Proposal
 from ..collection.store import Store

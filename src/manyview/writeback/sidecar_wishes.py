@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..collection.tagging import word_key
-from ..ingest.files import BadFile, inside, os_problem
-from .document import Refused
+from ..files import BadFile, inside, os_problem
 from .editor import read_words
 from .item_files import Files, read_sidecar_bytes
 
@@ -147,6 +146,6 @@ def _standing_in(path: str, words: Iterable[str]) -> list[str]:
     try:
         content, _ = read_sidecar_bytes(path)
         held = set() if content is None else {word_key(word) for word in read_words(content)[0]}
-    except Refused:
+    except BadFile:
         return []
     return [word for word in words if word_key(word) in held]

@@ -4,8 +4,7 @@ import os
 import numpy as np
 import pytest
 
-from manyview import errors
-from manyview.collection import durable
+from manyview import durable, errors
 
 
 def test_a_file_is_synced_before_it_is_renamed_and_its_folder_after(tmp_path, monkeypatch):

@@ -1,8 +1,9 @@
-"""The one door through which a collection's files reach the disk.
+"""The one door through which our files, a collection's and saved models, reach the disk.
 
 A file is written under a temporary name in its own folder, synced, renamed, and the folder is synced: whenever the
 machine stops, the final name holds the whole file or nothing. Every step is a method of ``disk``, so that tests can
-put a disk there whose n-th step fails. Files and folders are made for their owner alone, whatever the umask is.
+put a disk there whose n-th step fails. Files and folders are made for their owner alone, whatever the umask is, unless
+a mode is given: then the umask decides what of it others get.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import StoreError
+from .errors import StoreError
 
 __all__ = [
     "TEMPORARY",
     "append",
+    "array_pieces",
     "as_raw",
     "cut",
+    "forget",
     "jot",
     "make_folder",
     "make_private",
@@ -48,9 +51,9 @@ _PIECE = 16 * 2**20
 class Disk:
     """The steps that change a disk, one method each."""
 
-    def write(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    def write(self, path: Path, pieces: Iterable[bytes | memoryview], mode: int = PRIVATE_FILE) -> None:
         """Put bytes into a new file and sync it."""
-        with open(path, "wb", opener=private) as file:
+        with open(path, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             for piece in pieces:
                 file.write(piece)
             file.flush()
@@ -84,8 +87,8 @@ class Disk:
     def set_mode(self, path: Path, mode: int) -> None:
         path.chmod(mode)
 
-    def mkdir(self, folder: Path) -> None:
-        folder.mkdir(mode=PRIVATE_FOLDER)
+    def mkdir(self, folder: Path, mode: int = PRIVATE_FOLDER) -> None:
+        folder.mkdir(mode=mode)
 
     def unlink(self, path: Path) -> None:
         path.unlink()
@@ -133,7 +136,7 @@ def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
             disk.sync_folder(path.parent)
         except Exception:
             for name in (temporary, path):  # a name whose rename may not last is worth nothing
-                _forget(name)
+                forget(name)
             raise
 
 
@@ -179,7 +182,7 @@ def replace_file(path: Path, temporary: Path, content: bytes, mode: int = PRIVAT
                 disk.set_mode(temporary, mode)
             disk.rename(temporary, path)
         except Exception:
-            _forget(temporary)
+            forget(temporary)
             raise
 
 
@@ -192,10 +195,16 @@ def sync_folders(folders: Iterable[Path]) -> None:
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write one array as ``.npy``."""
-    array = np.ascontiguousarray(array)
-    flat = as_raw(array)
-    pieces = (flat[start : start + _PIECE] for start in range(0, flat.nbytes, _PIECE))
-    write_file(path, (piece for part in ([npy_header(array.shape, array.dtype)], pieces) for piece in part))
+    write_file(path, array_pieces(np.ascontiguousarray(array)))
+
+
+def array_pieces(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
+    """What ``.npy`` holds of an array, piece by piece; in Fortran's order where the array is."""
+    is_fortran = array.flags.fnc
+    flat = as_raw(array.T if is_fortran else np.asarray(array, order="C"))
+    yield npy_header(array.shape, array.dtype, is_fortran)
+    for start in range(0, flat.nbytes, _PIECE):
+        yield flat[start : start + _PIECE]
 
 
 def as_raw(array: NDArray[Any]) -> memoryview:
@@ -204,22 +213,22 @@ def as_raw(array: NDArray[Any]) -> memoryview:
     return memoryview(raw)
 
 
-def npy_header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:
-    """The first bytes of a ``.npy`` file of that shape, C order."""
+def npy_header(shape: tuple[int, ...], dtype: np.dtype[Any], is_fortran: bool = False) -> bytes:
+    """The first bytes of a ``.npy`` file of that shape."""
     header = io.BytesIO()
     np.lib.format.write_array_header_2_0(
-        header, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        header, {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": is_fortran, "shape": shape}
     )
     return header.getvalue()
 
 
-def make_folder(folder: Path) -> None:
+def make_folder(folder: Path, mode: int = PRIVATE_FOLDER) -> None:
     """Make a folder that lasts; nothing happens if it is there."""
     if folder.is_dir():
         return
     with store_errors(folder, "make"):
         try:
-            disk.mkdir(folder)
+            disk.mkdir(folder, mode)
         except FileExistsError:
             if not folder.is_dir():
                 raise
@@ -271,7 +280,8 @@ def remove_tree(folder: Path) -> None:
         disk.rmdir(folder)
 
 
-def _forget(path: Path) -> None:
+def forget(path: Path) -> None:
+    """Take a file away that nobody needs; it is fine where that fails."""
     try:
         disk.unlink(path)
     except OSError:  # the sweep at the next open will find it
