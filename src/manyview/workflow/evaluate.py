@@ -52,7 +52,7 @@ Rows = dict[str, dict[str, list[float]]]
 class Promise:
     """What accepting every proposal above a line was said to give, and what it gave."""
 
-    min_score: float
+    min_probability: float
     n: int
     promised: float
     kept: float
