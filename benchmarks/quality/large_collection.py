@@ -51,7 +51,7 @@ def tables(quick: bool) -> Iterator[Table]:
             "suggest": ("suggest", path, "-o", Path(folder) / "proposals.csv"),
             "suggest --open --tag": ("suggest", path, "--open", "--tag", "word7"),
             "accept of 10,000": ("accept", path, "--from", Path(folder) / "chosen.csv"),
-            "reject --tag": ("reject", path, "--tag", "word7", "--min-score", "0.05"),
+            "reject --tag": ("reject", path, "--tag", "word7", "--min-probability", "0.05"),
             "eval --draws 1": ("eval", path, "--draws", "1"),
         }
         for name, arguments in commands.items():

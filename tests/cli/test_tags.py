@@ -40,15 +40,15 @@ def test_from_proposals_to_decisions(path, tmp_path):
     assert "800 proposals are open" in said and "because of " in said and "of them should be right" in said
     assert "... and 795 more" in said and f"wrote {table}" in said
     rows = read(table)
-    assert list(rows[0]) == ["id", "item", "tag", "score", "reason"] and len(rows) == 800
-    scores = [float(row["score"]) for row in rows]
+    assert list(rows[0]) == ["id", "item", "tag", "probability", "reason"] and len(rows) == 800
+    scores = [float(row["probability"]) for row in rows]
     assert scores == sorted(scores, reverse=True)
 
-    found = ask("suggest", path, "--min-score", 0.5, "--top", 1)
+    found = ask("suggest", path, "--min-probability", 0.5, "--top", 1)
     assert found["said"][-1] == "nothing has changed since."  # and so the same run
     items = [row["id"] for row in found["proposals"]]
-    assert len(items) == len(set(items)) and all(row["score"] >= 0.5 for row in found["proposals"])
-    assert {line["min_score"] for line in found["lines"]} == {0.9, 0.7, 0.5}
+    assert len(items) == len(set(items)) and all(row["probability"] >= 0.5 for row in found["proposals"])
+    assert {line["min_probability"] for line in found["lines"]} == {0.9, 0.7, 0.5}
 
     # what a person leaves in the file is accepted, pair by pair
     kept = [row for row in rows[:40] if row["tag"] in truth(int(row["id"]))]
@@ -58,9 +58,9 @@ def test_from_proposals_to_decisions(path, tmp_path):
         writer.writerows(kept)
     assert f"accepted {len(kept)} tags (entry 1" in run("accept", path, "--from", table)
     assert "'snow' for 7 (entry 2, 1 item)" in run("reject", path, "--item", 7, "--tag", "snow", "--why", "sand")
-    above = ask("accept", path, "--min-score", 0.6, "--who", "anna")
+    above = ask("accept", path, "--min-probability", 0.6, "--who", "anna")
     assert above["entry"] == 3 and above["who"] == "anna" and above["pairs"] >= above["items"] > 0
-    assert "nothing was changed" in run("accept", path, "--min-score", 0.6)
+    assert "nothing was changed" in run("accept", path, "--min-probability", 0.6)
 
     again = ask("suggest", path, "--jobs", 1)
     assert again["run"] == found["run"] + 1
@@ -76,16 +76,36 @@ def test_tables_by_item_and_by_tag(path, tmp_path):
     run("suggest", path, "--jobs", 1)
     by_item = ask("suggest", path, "--open", "--by", "item")["proposals"]
     assert [row["id"] for row in by_item] == sorted(row["id"] for row in by_item)
-    by_tag = ask("suggest", path, "--open", "--by", "tag", "--min-score", 0.3)["proposals"]
+    by_tag = ask("suggest", path, "--open", "--by", "tag", "--min-probability", 0.3)["proposals"]
     assert [row["tag"] for row in by_tag] == sorted(row["tag"] for row in by_tag)
     assert {row["tag"] for row in ask("suggest", path, "--open", "--tag", "SNOW")["proposals"]} == {"snow"}
     assert {row["item"] for row in ask("suggest", path, "--open", "--item", "7")["proposals"]} == {"7"}
     first = ask("suggest", path, "--open", "--by", "informative")["proposals"][0]
-    assert abs(first["score"] - 0.5) < 0.35
+    assert abs(first["probability"] - 0.5) < 0.35
     run("suggest", path, "--open", "-o", tmp_path / "all.json")
     assert len(json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))) == 800
     everything = ask("reject", path, "--all", "--tag", "snow")
     assert everything["pairs"] == len({row["id"] for row in by_item if row["tag"] == "snow"})
+
+
+def test_old_words_are_understood_for_one_release(path, tmp_path):
+    run("suggest", path, "--jobs", 1)
+    err = io.StringIO()
+    for arguments in (("suggest", path, "--open"), ("reject", path, "--tag", "snow"), ("accept", path)):
+        with redirect_stdout(io.StringIO()), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            app([*map(str, arguments), "--min-score", "0.3"])
+        assert not ended.value.code
+    assert err.getvalue().count("--min-score is called --min-probability now") == 3
+    assert "--min-score" not in run("accept", "--help") and "--min-probability" in run("accept", "--help")
+    assert "the old name" in run("accept", path, "--min-score", 0.3, "--min-probability", 0.2, code=2)
+    assert ask("suggest", path, "--open", "--by", "score") == ask("suggest", path, "--open")
+
+    # a file of before, with the column `score`
+    row = ask("suggest", path, "--open")["proposals"][0]
+    (tmp_path / "old.csv").write_text(
+        f"id,item,tag,score,reason\n{row['id']},{row['item']},{row['tag']},0.4,why\n", encoding="utf-8"
+    )
+    assert "accepted" in run("accept", path, "--from", tmp_path / "old.csv")
 
 
 def test_cells_are_text_for_spreadsheets(tmp_path):
@@ -116,8 +136,8 @@ def test_what_cannot_be_done_is_said(path, tmp_path):
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
     for arguments, words in (
-        (("accept", path), "say which"),
-        (("accept", path, "--all", "--min-score", 0.5), "two lines"),
+        (("accept", path), "choose by item, by tag or by least probability"),
+        (("accept", path, "--all", "--min-probability", 0.5), "exclude each other"),
         (("accept", path, "--all", "--from", tmp_path / "bad.csv"), "leave --item"),
         (("accept", path, "--from", tmp_path / "bad.csv"), "expected the columns id (or item) and tag"),
         (("accept", path, "--from", tmp_path / "bad.json"), "is no JSON"),

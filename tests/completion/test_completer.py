@@ -69,9 +69,25 @@ def test_proposals(completer):
     assert (one.item, one.column, one.tag) == (1, proposals.columns[4], f"tag{proposals.columns[4]}")
     assert [p.tag for p in proposals.of(1)] == [p.tag for p in proposals[3:6]]
     assert len(completer.propose(top=100)) == N * 13 - VISIBLE.nnz
-    above = completer.propose(top=3, min_score=float(np.median(proposals.scores)))
-    assert 0 < len(above) < len(proposals) and above.scores.min() >= np.median(proposals.scores)
-    assert completer.propose(min_score=99.0)[:] == []
+
+
+def test_proposals_above_a_probability(completer):
+    proposals = completer.propose(top=3)
+    line = float(np.median(proposals.probabilities))
+    above = completer.propose(top=3, min_probability=line)
+    kept = proposals.probabilities >= line
+    assert 0 < len(above) < len(proposals) and np.array_equal(above.probabilities, proposals.probabilities[kept])
+    assert [(one.item, one.tag) for one in above] == [
+        (p.item, p.tag) for p, k in zip(proposals, kept, strict=True) if k
+    ]
+    assert len(completer.propose(3, None, None, 0.0)) == len(proposals)
+    with pytest.raises(ParameterError, match="min_probability must be"):
+        completer.propose(min_probability=1.5)
+
+    least = float(np.median(proposals.scores))
+    with pytest.warns(FutureWarning, match="min_score, a raw score, is called min_probability"):
+        old = completer.propose(top=3, min_score=least)
+    assert 0 < len(old) < len(proposals) and old.scores.min() >= least
 
 
 def test_probabilities_are_what_is_found():

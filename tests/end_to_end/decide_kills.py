@@ -22,11 +22,11 @@ from manyview.writeback import proposal_files  # noqa: F401  imported before the
 from .proposed import WORDS, make_proposed, sums_are_right
 
 COMMANDS = (
-    ("accept", "--min-score", "0.95", "--who", "a"),
+    ("accept", "--min-probability", "0.95", "--who", "a"),
     ("reject", "--tag", WORDS[3], "--why", "b", "--who", "a"),
     ("undo", 1),
     ("accept", "--all", "--tag", WORDS[5], "--who", "a"),
-    ("accept", "--min-score", "0.7", "--who", "a"),
+    ("accept", "--min-probability", "0.7", "--who", "a"),
     ("undo", 2),
     ("reject", "--all", "--who", "a"),
     ("undo", 7),

@@ -90,7 +90,7 @@ def every_command(folder: Path) -> list[str]:
     do("show", path, "--items")
     do("suggest", path, "--top", 3, "-o", folder / "proposals.csv")
     run("edit", path, "rename", 1, "one")
-    do("accept", path, "--min-score", 0.0)
+    do("accept", path, "--min-probability", 0.0)
     do("apply", path, "--to", "xmp")
     do("undo", path)
     do("apply", path, "--to", "xmp")

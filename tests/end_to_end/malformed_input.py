@@ -37,7 +37,7 @@ ESTIMATORS = {
     "exact": manyview.RobustMultiviewKMeans(2, n_init=1, max_iter=20, random_state=0, assign="exact", view_scale=None),
     "concatenated": manyview.ConcatenatedKMeans(2, n_init=1, random_state=0),
     "single": manyview.SingleViewKMeans(2, n_init=1, random_state=0),
-    "consensus": manyview.ConsensusClustering(2, members=2, neighbours=3),
+    "consensus": manyview.ConsensusClustering(2, members=2, n_neighbors=3),
     "accelerated": manyview.AcceleratedKMeans(2, random_state=0),
     "hierarchical": manyview.HierarchicalKMeans(2, n_starts=2, random_state=0),
     "forest": manyview.TagForest(2, n_estimators=5, random_state=0),

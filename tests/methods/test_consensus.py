@@ -4,8 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from manyview.methods.consensus.consensus._graph import Memberships, NeighbourGraph, Space, mixed_operator
-from manyview.methods.consensus.consensus._scaling import apply_scaling, in_peaks, learn_points, same_row_sums
 from scipy import sparse
 from scipy.special import ndtri
 from sklearn.base import clone
@@ -18,18 +16,20 @@ from manyview.blocks import workers
 from manyview.datasets import load_handwritten
 from manyview.errors import ParameterError, ViewWarning
 from manyview.methods import spectral
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _members as _consensus_members,
 )
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _neighbours,
 )
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _scaling as _consensus_scaling,
 )
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _vote as _consensus_vote,
 )
+from manyview.methods.consensus._graph import Memberships, NeighbourGraph, Space, mixed_operator
+from manyview.methods.consensus._scaling import apply_scaling, in_peaks, learn_points, same_row_sums
 from manyview.testing import separated_views
 
 LABELS = np.array([[0, 0], [0, 0], [1, 0], [1, 1]], dtype=np.int16)
@@ -389,7 +389,7 @@ def test_given_members_are_saved(tmp_path):
         ({"members": [np.zeros(7, dtype=int)]}, "given member 0 must be"),
         ({"members": [np.zeros(120)]}, "given member 0 must be"),
         ({"members": [(np.zeros(120, dtype=int), -1.0)]}, "the weight of a member"),
-        ({"neighbours": 0}, "neighbours must be"),
+        ({"n_neighbors": 0}, "n_neighbors must be"),
         ({"n_clusters": 121}, "n_clusters must be at most"),
     ],
 )
@@ -451,10 +451,20 @@ def test_few_items_warn_and_few_kinds_get_fewer_clusters():
     assert model.n_clusters_ == 3 and model.predict(X[[5, 11, 0]]).tolist() == model.labels_[[2, 4, 0]].tolist()
 
 
+def test_the_old_name_of_n_neighbors_is_understood_for_one_release():
+    X, _ = separated_views()
+    model = clone(ConsensusClustering(3, neighbours=4))
+    assert model.get_params()["neighbours"] == 4
+    with pytest.warns(FutureWarning, match="neighbours is called n_neighbors now"):
+        model.fit(X)
+    assert model.state_["n_neighbours"] == 4
+    assert np.array_equal(model.labels_, ConsensusClustering(3, n_neighbors=4).fit(X).labels_)
+
+
 def test_one_cluster_and_more_neighbours_than_items():
     X, _ = blobs(0, n_each=5)
     assert ConsensusClustering(1).fit(X).labels_.tolist() == [0] * 15
-    assert ConsensusClustering(3, neighbours=50).fit(X).n_clusters_ == 3
+    assert ConsensusClustering(3, n_neighbors=50).fit(X).n_clusters_ == 3
 
 
 def test_a_constant_view_has_no_vote():

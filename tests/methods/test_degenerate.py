@@ -22,7 +22,7 @@ ESTIMATORS = {
         n_init=1, max_iter=20, random_state=0, init="random", view_scale="mean_distance", view_weights="equal"
     ),
     "joined": manyview.ConcatenatedKMeans(n_init=1, max_iter=20, random_state=0),
-    "consensus": manyview.ConsensusClustering(members=2, neighbours=3),
+    "consensus": manyview.ConsensusClustering(members=2, n_neighbors=3),
     "accelerated": manyview.AcceleratedKMeans(max_iter=20, random_state=0, empty_clusters="farthest"),
     "hierarchical": manyview.HierarchicalKMeans(n_starts=2, max_iter=20, random_state=0),
     "forest": manyview.TagForest(n_estimators=5, random_state=0),

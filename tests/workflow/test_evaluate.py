@@ -29,7 +29,9 @@ def test_suggest_beats_what_it_has_to_beat(judged):
 
 def test_promises_are_kept(judged):
     _, found = judged
-    assert [one.min_score for one in found.promises] == sorted((one.min_score for one in found.promises), reverse=True)
+    assert [one.min_probability for one in found.promises] == sorted(
+        (one.min_probability for one in found.promises), reverse=True
+    )
     large = [one for one in found.promises if one.n >= 100]
     assert large and all(abs(one.promised - one.kept) < 0.1 for one in large)
     assert sum(one["n"] for one in found.reliability) == pytest.approx(5 * 320, abs=15)

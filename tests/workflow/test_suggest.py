@@ -1,5 +1,9 @@
 """Proposals of a collection: what is proposed, what is never proposed again, and whether probabilities hold."""
 
+import csv
+import inspect
+import io
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +12,12 @@ from hypothesis import strategies as st
 from manyview import Collection, errors
 from manyview.collection.decisions import Decided
 from manyview.completion.probability import probability_true
+from manyview.web.tables import as_csv, proposals_table
 from manyview.workflow import suggest
-from manyview.workflow.decide import accept, add_tag, reject, remove_tag
+from manyview.workflow.decide import accept, add_tag, choose, reject, remove_tag
+from manyview.workflow.reading.index import Index
 from manyview.workflow.suggest import completeness_of_record, line, open_proposals, suggest_tags
+from manyview.writeback.proposal_files import shown, write_proposals
 
 from .tagged import make_collection, truth
 
@@ -58,7 +65,7 @@ def test_filters_and_lines_agree(suggested):
         above = line(suggested, least, tag=tag)
         assert above.n == len(chosen)
         assert above.expected_precision == pytest.approx(np.mean([p.probability for p in chosen]))
-        assert open_proposals(suggested, tag=tag, min_score=least or None) == chosen
+        assert open_proposals(suggested, tag=tag, min_probability=least or None) == chosen
     assert line(suggested, 1.0, tag="snow").expected_precision in (None, 1.0)
     assert {p.item_id for p in open_proposals(suggested, item=7)} == {7}
     assert open_proposals(suggested, top=3, offset=2, reasons=False)[0].reason is None
@@ -127,7 +134,7 @@ def test_no_is_remembered_across_new_suggestions(tmp_path):
         remove_tag(collection, [3], "new word")
         assert "new word" not in collection.tagging.words_of(3)
     with Collection.open(tmp_path / "items.manyview") as reading:
-        for verb in (lambda: reading.suggest(), lambda: reading.accept(min_score=0)):
+        for verb in (lambda: reading.suggest(), lambda: reading.accept(min_probability=0)):
             with pytest.raises(errors.StoreError, match="open for reading"):
                 verb()
 
@@ -136,13 +143,13 @@ def test_one_decision_may_be_everything_above_a_line(tmp_path):
     with make_collection(tmp_path, n_items=120) as collection:
         run = collection.suggest(n_jobs=1)
         promise = line(collection, 0.6)
-        entry = collection.accept(min_score=0.6)
+        entry = collection.accept(min_probability=0.6)
         assert entry.detail["pairs"] == promise.n and line(collection, 0.6).n == 0
         assert not any(row[0] for row in collection._catalog.rows("SELECT is_reviewed FROM decisions"))
         assert len(collection.history) == 1
         with pytest.raises(errors.ParameterError, match="no open proposal is like that"):
-            accept(collection, min_score=0.6)
-        with pytest.raises(errors.ParameterError, match="say which"):
+            accept(collection, min_probability=0.6)
+        with pytest.raises(errors.ParameterError, match="choose by item, by tag"):
             accept(collection)
         with pytest.raises(errors.ParameterError, match="not both"):
             reject(collection, [(1, "sea")], tag="sea")
@@ -173,7 +180,7 @@ def test_tags_alone_are_enough(tmp_path):
     with Collection.create(tmp_path / "c.manyview", table) as collection:
         found = suggest_tags(collection, n_jobs=1)
         assert "no views, tags alone." in found.said
-        best = {p.item_id: p.tag for p in reversed(open_proposals(collection, min_score=0.2))}
+        best = {p.item_id: p.tag for p in reversed(open_proposals(collection, min_probability=0.2))}
         assert best[1] == "sand" and best[6] == "ski"
 
 
@@ -204,11 +211,11 @@ def test_what_was_accepted_by_a_line_says_nothing_about_completeness(tmp_path):
     with make_collection(tmp_path, n_items=200) as collection:
         suggest_tags(collection, n_jobs=1)
         reject(collection, [(p.item_id, p.tag) for p in open_proposals(collection, reasons=False)[-40:]])
-        accept(collection, min_score=0.3)
+        accept(collection, min_probability=0.3)
         assert completeness_of_record(collection, collection.tags) == (None, None)
         entry = collection.history.last()
         collection.history.undo(entry.id)
-        accept(collection, min_score=0.3, reviewed=True)
+        accept(collection, min_probability=0.3, reviewed=True)
         assert completeness_of_record(collection, collection.tags)[1] == "decisions"
 
 
@@ -229,6 +236,30 @@ def test_promises_hold_on_tags_nobody_recorded(tmp_path):
     with make_collection(tmp_path, n_items=600, recorded=0.6) as collection:
         suggest_tags(collection, completeness=0.6, n_jobs=1)
         for least in (0.2, 0.5, 0.8):
-            chosen = open_proposals(collection, min_score=least, reasons=False)
+            chosen = open_proposals(collection, min_probability=least, reasons=False)
             right = np.mean([p.tag in truth(p.item_id) for p in chosen])
             assert line(collection, least).expected_precision == pytest.approx(right, abs=0.1)
+
+
+def test_the_old_keyword_is_understood_for_one_release(suggested):
+    found = open_proposals(suggested, min_probability=0.5)
+    with pytest.warns(FutureWarning, match="min_score is called min_probability now"):
+        assert open_proposals(suggested, min_score=0.5) == found
+    with pytest.warns(FutureWarning, match="min_probability"):
+        assert choose(suggested, min_score=0.5) == choose(suggested, min_probability=0.5)
+    with pytest.raises(errors.ParameterError, match="old name of min_probability"):
+        open_proposals(suggested, min_score=0.5, min_probability=0.5)
+    for verb in ("accept", "reject"):
+        assert list(inspect.signature(getattr(Collection, verb)).parameters)[2] == "min_probability"
+
+
+def test_every_table_shows_the_same_probabilities(suggested, tmp_path):
+    table = tmp_path / "proposals.csv"
+    write_proposals(table, shown(suggested, open_proposals(suggested, top=3)))
+    kept = list(csv.DictReader(io.StringIO(table.read_text(encoding="utf-8"))))
+    gallery = list(csv.DictReader(io.StringIO(as_csv(proposals_table(Index(suggested))).decode())))[:3]
+    assert "score" not in kept[0] | gallery[0]
+    told = [(row["id"], row["item"], row["tag"], float(row["probability"]), row["reason"]) for row in kept]
+    assert told == [(r["item"], r["name"], r["tag"], float(r["probability"]), r["reason"]) for r in gallery]
+    least = min(float(row["probability"]) for row in kept)
+    assert {(int(row["id"]), row["tag"]) for row in kept} <= set(choose(suggested, min_probability=least - 5e-5)[0])

@@ -27,10 +27,10 @@ const TABLES: Record<string, Table> = {
       }),
   },
   proposals: {
-    columns: ["item", "name", "tag", "score", "probability", "reason"],
+    columns: ["item", "name", "tag", "probability", "reason"],
     rows: async ({ tag, item }) =>
-      (await siteData<ProposalList>("proposals", { tag, item, ...ALL })).proposals.map((one) => {
-        return [one.item, one.key, one.tag, one.score, one.probability, one.sentence];
+      (await siteData<ProposalList>("proposals", { tag, item, ...ALL })).proposals.map(({ item, key, tag, probability, sentence }) => {
+        return [item, key, tag, probability === null ? null : Number(probability.toFixed(4)), sentence];
       }),
   },
   runs: {

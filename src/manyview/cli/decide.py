@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .talk import print_json, safe, say, spoken
+from .talk import OldMinScore, print_json, probability_of, safe, say, spoken
 
 _PATIENCE = 120.0
 """Seconds to wait for others that are writing."""
@@ -15,7 +15,7 @@ _PATIENCE = 120.0
 _Collection = Annotated[Path, typer.Argument(help="NAME.manyview")]
 _Item = Annotated[list[str] | None, typer.Option(help="An item, by its name or number; may be repeated.")]
 _Tag = Annotated[str | None, typer.Option(help="A tag; with --item that very pair, proposed or not.")]
-_Score = Annotated[float | None, typer.Option(help="Open proposals that are at least so likely.")]
+_Probability = Annotated[float | None, typer.Option(help="Open proposals at least this likely (0 to 1).")]
 _All = Annotated[bool, typer.Option("--all", help="Every open proposal.")]
 _From = Annotated[
     Path | None, typer.Option("--from", help="The pairs in a file, such as `suggest -o` wrote, after you edited it.")
@@ -33,16 +33,18 @@ def accept(
     collection: _Collection,
     item: _Item = None,
     tag: _Tag = None,
-    min_score: _Score = None,
+    min_probability: _Probability = None,
     everything: _All = False,
     pairs_from: _From = None,
     reviewed: _Reviewed = False,
     who: _Who = None,
     why: _Why = None,
     as_json: _Json = False,
+    min_score: OldMinScore = None,
 ) -> None:
-    """Say yes to proposals, by item, tag or score. One entry of the history; `undo` takes it back."""
-    _decide(True, collection, item, tag, min_score, everything, pairs_from, reviewed, who, why, as_json)
+    """Say yes to proposals, by item, tag or probability. One entry of the history; `undo` takes it back."""
+    least = probability_of(min_probability, min_score)
+    _decide(True, collection, item, tag, least, everything, pairs_from, reviewed, who, why, as_json)
 
 
 @spoken
@@ -50,16 +52,18 @@ def reject(
     collection: _Collection,
     item: _Item = None,
     tag: _Tag = None,
-    min_score: _Score = None,
+    min_probability: _Probability = None,
     everything: _All = False,
     pairs_from: _From = None,
     reviewed: _Reviewed = False,
     who: _Who = None,
     why: _Why = None,
     as_json: _Json = False,
+    min_score: OldMinScore = None,
 ) -> None:
-    """Say no to proposals, by item, tag or score: they are not made again. `undo` takes it back."""
-    _decide(False, collection, item, tag, min_score, everything, pairs_from, reviewed, who, why, as_json)
+    """Say no to proposals, by item, tag or probability: they are not made again. `undo` takes it back."""
+    least = probability_of(min_probability, min_score)
+    _decide(False, collection, item, tag, least, everything, pairs_from, reviewed, who, why, as_json)
 
 
 def _decide(
@@ -67,7 +71,7 @@ def _decide(
     path: Path,
     items: list[str] | None,
     tag: str | None,
-    min_score: float | None,
+    min_probability: float | None,
     everything: bool,
     pairs_from: Path | None,
     reviewed: bool,
@@ -80,17 +84,17 @@ def _decide(
     from ..workflow.decide import accept, choose, reject
     from ..writeback.proposal_files import read_pairs
 
-    if everything and min_score is not None:
-        raise ParameterError("--all and --min-score are two lines; give one of them.")
+    if everything and min_probability is not None:
+        raise ParameterError("--all and --min-probability exclude each other; give one.")
     with Collection.open(path, write=True, wait=_PATIENCE) as found, found.transaction():
         numbers = [found.items.named(name).id for name in items or ()]
         if pairs_from is not None:
-            if items or tag or everything or min_score is not None:
-                raise ParameterError("--from names the pairs; leave --item, --tag, --min-score and --all out.")
+            if items or tag or everything or min_probability is not None:
+                raise ParameterError("--from names the pairs; leave --item, --tag, --min-probability and --all out.")
             pairs, is_reviewed = read_pairs(found, pairs_from), True
         else:
-            line = 0.0 if everything else min_score
-            pairs, is_reviewed = choose(found, min_score=line, tag=tag, items=numbers or None)
+            line = 0.0 if everything else min_probability
+            pairs, is_reviewed = choose(found, min_probability=line, tag=tag, items=numbers or None)
         entry: Any = None
         if pairs:
             decide = accept if answer else reject

@@ -66,7 +66,8 @@ def demo(
     print_clusters(clusters)
     say("\nTags that pictures lack, and why:\n")
     print_proposals(proposals)
-    say(f"  {above.n} proposals score {_LINE} or more; {above.expected_precision or 0:.0%} of them should be right.")
+    right = f"{above.expected_precision or 0:.0%} of them should be right"
+    say(f"  {above.n} proposals have a probability of {_LINE} or more; {right}.")
     print_tag_figures(judged)
     say(f"\nThe report with pictures: {safe(page)}")
     say(f"Look closer: manyview show {safe(path)} --cluster {clusters[0].id}")

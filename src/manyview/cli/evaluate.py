@@ -74,8 +74,8 @@ def print_tag_figures(tags: dict[str, Any]) -> None:
     if tags["promises"]:
         say("\nWhat suggest promised of its first five per item, and what was right:")
         kept = tags["promises"]
-        cells = [(one["min_score"], one["n"], f"{one['promised']:.0%}", f"{one['kept']:.0%}") for one in kept]
-        print_table((">score from", ">proposals", ">promised", ">right"), cells)
+        cells = [(one["min_probability"], one["n"], f"{one['promised']:.0%}", f"{one['kept']:.0%}") for one in kept]
+        print_table((">probability from", ">proposals", ">promised", ">right"), cells)
 
 
 def _print_cluster_figures(clusters: dict[str, Any]) -> None:

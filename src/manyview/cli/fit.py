@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..workflow.methods_table import DEFAULT_METHOD, method_list
 from .show import print_clusters
 from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
 
@@ -14,28 +15,27 @@ from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
 @spoken
 def fit(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    method: Annotated[
-        str, typer.Option("-m", "--method", help="consensus, rmkmc, ghf-art, aplsa, hml-rf or cca.")
-    ] = "consensus",
+    method: Annotated[str, typer.Option("-m", "--method", help=f"{method_list()}.")] = DEFAULT_METHOD,
     n_clusters: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=1, help="How many clusters; chosen when not given.")
+        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters. Default: chosen from the data.")
     ] = None,
     view: Annotated[
-        list[str] | None, typer.Option(help="A view to use; repeat for more. All of them, and tags.")
+        list[str] | None, typer.Option(help="View to use (repeatable). Default: all views and the tags.")
     ] = None,
     annotations: Annotated[
-        Path | None, typer.Option(help="For aplsa: OTHER.manyview, whose tags help. It is only read.")
+        Path | None, typer.Option(help="For aplsa: OTHER.manyview, whose tags help; it is only read.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same clusters.")] = 0,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start anew where consensus would go on from a run of the same settings.")
+        bool,
+        typer.Option("--fresh", help="Start afresh instead of continuing a run with the same settings (consensus)."),
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Group the items, name the groups, and keep the result as a run.
 
-    Views that are computed by default and missing are computed first.
+    Missing default views are computed first.
     """
     from ..workflow.collection import Collection
     from ..workflow.fit import fit_collection

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -20,9 +20,11 @@ from ..errors import ManyviewError, ParameterError
 __all__ = [
     "FAILED",
     "SOME_BAD",
+    "OldMinScore",
     "print_bad",
     "print_json",
     "print_table",
+    "probability_of",
     "progress",
     "safe",
     "say",
@@ -91,6 +93,20 @@ def _in_our_words(error: Exception, given: Sequence[Any]) -> Exception:
 def _note(message: Any, *_: Any) -> None:
     """A warning as a sentence, without the line of code it comes from."""
     typer.echo(f"note: {safe(message, lines=True)}", err=True)
+
+
+OldMinScore = Annotated[float | None, typer.Option("--min-score", hidden=True)]
+"""What ``--min-probability`` was called; it goes with the next release."""
+
+
+def probability_of(given: float | None, old: float | None) -> float | None:
+    """``--min-probability``, which may still be given by its old name."""
+    if old is None:
+        return given
+    if given is not None:
+        raise ParameterError("--min-score is the old name of --min-probability; give --min-probability alone.")
+    typer.echo("note: --min-score is called --min-probability now; the old name goes with the next release.", err=True)
+    return old
 
 
 def safe(text: Any, *, lines: bool = False) -> str:

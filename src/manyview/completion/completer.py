@@ -16,6 +16,7 @@ from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
 from ..methods.base import MultiviewEstimator, say
+from ..renamed import warn_renamed
 from ..types import Ints, Singles
 from .asked import Asked
 from .batch import Batch
@@ -191,15 +192,28 @@ class TagCompleter(MultiviewEstimator):
                 found[rows] = self._probability(record, self._new_share(batch)[:, None])
         return found
 
-    def propose(self, top: int = 5, X: Any = None, tags: Any = None, min_score: float | None = None) -> Proposals:
+    def propose(
+        self,
+        top: int = 5,
+        X: Any = None,
+        tags: Any = None,
+        min_probability: float | None = None,
+        *,
+        min_score: float | None = None,
+    ) -> Proposals:
         """The best tags that each item does not carry, with score, probability and reason.
 
-        At most ``top`` per item, of at least ``min_score`` where that is given. Never a tag the item has, one that was
-        answered with no, or one that no item of ``fit`` carries. ``X`` and ``tags`` as in ``tag_scores``. Works through
-        blocks of items; only what is proposed is kept.
+        At most ``top`` per item, each at least as likely as ``min_probability`` (0 to 1). Never a tag the item has, one
+        that was answered with no, or one that no item of ``fit`` carries. ``X`` and ``tags`` as in ``tag_scores``.
+        Works through blocks of items; only what is proposed is kept. ``min_score``, a line through the raw scores, goes
+        with the next release.
         """
         check_number("top", top, integer=True, low=1)
-        least = -np.inf if min_score is None else check_number("min_score", min_score)
+        likely = 0.0 if min_probability is None else check_number("min_probability", min_probability, low=0, high=1)
+        least = -np.inf
+        if min_score is not None:
+            warn_renamed("min_score, a raw score,", "min_probability, from 0 to 1,")
+            least = check_number("min_score", min_score)
         asked = self._asked(X, tags)
         never = np.asarray(self.tags_.sum(axis=0)).ravel() == 0
         parts: list[Any] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), *np.zeros((2, 0)))]
@@ -209,6 +223,11 @@ class TagCompleter(MultiviewEstimator):
                 parts.append((item, column, score, record, self._new_share(batch)[row]))
         items, columns, scores, records, new = (np.concatenate(part) for part in zip(*parts, strict=True))
         probabilities = self._probability(records, new)
+        if likely > 0:
+            kept = probabilities >= likely
+            items, columns, scores, records, new, probabilities = (
+                part[kept] for part in (items, columns, scores, records, new, probabilities)
+            )
         known, names, ids = self.tags_.tocsc(), self.tag_names_, self.item_ids_
 
         def explain(rows: Ints, chosen: Ints) -> list[tuple[tuple[Evidence, ...], str]]:

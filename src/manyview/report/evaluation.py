@@ -57,13 +57,13 @@ def _table(title: str, figures: Sequence[str], rows: Mapping[str, Mapping[str, A
 def _promise_table(promises: Sequence[Mapping[str, Any]]) -> Markup:
     head = tag(
         "tr",
-        tag("th", "score from", scope="col"),
+        tag("th", "probability from", scope="col"),
         *[tag("td", name, class_="figure") for name in ("proposals", "promised", "right")],
     )
     lines = [
         tag(
             "tr",
-            tag("th", f"{one['min_score']}", scope="row"),
+            tag("th", f"{one.get('min_probability', one.get('min_score'))}", scope="row"),
             tag("td", f"{one['n']:,}", class_="figure"),
             tag("td", f"{one['promised']:.0%}", class_="figure"),
             tag("td", f"{one['kept']:.0%}", class_="figure"),

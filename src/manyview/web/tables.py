@@ -11,6 +11,7 @@ from ..errors import ParameterError
 from ..workflow.reading.index import Index
 from ..workflow.reading.search import find_rows, matching
 from ..writeback.cells import as_cell
+from ..writeback.proposal_files import as_shown
 from .api.clusters import clusters_page
 from .api.edits import history_page
 from .api.items import search_for
@@ -108,9 +109,9 @@ def clusters_table(index: Index, run_id: int | None = None) -> Table:
 def proposals_table(index: Index, tag: str | None = None, item: int | None = None) -> Table:
     """The proposals nobody has answered, likeliest first."""
     return Table(
-        ("item", "name", "tag", "score", "probability", "reason"),
+        ("item", "name", "tag", "probability", "reason"),
         [
-            (one.item, one.key, one.tag, one.score, one.probability, one.sentence)
+            (one.item, one.key, one.tag, as_shown(one.probability), one.sentence)
             for one in proposal_rows(index, tag=tag, item=item)
         ],
     )

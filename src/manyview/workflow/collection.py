@@ -13,6 +13,7 @@ from ..collection.store import Store, make_catalog
 from ..errors import ParameterError, StoreError
 from ..ingest import Source, read_source
 from ..ingest.report import Report
+from ..renamed import renamed
 from ..types import Progress
 
 if TYPE_CHECKING:
@@ -154,31 +155,34 @@ class Collection(Store):
         options: dict[str, Any] = {"top": top, "completeness": completeness, "seed": seed, "n_jobs": n_jobs}
         return suggest_tags(self, progress=progress, **options).run
 
+    @renamed(min_score="min_probability")
     def accept(
         self,
         pairs: Iterable[tuple[int, str]] | None = None,
         *,
-        min_score: float | None = None,
+        min_probability: float | None = None,
         tag: str | None = None,
         item: int | None = None,
         who: str | None = None,
         why: str | None = None,
         reviewed: bool | None = None,
     ) -> Entry:
-        """Say yes to proposals: pairs of item number and word, or those that ``min_score``, ``tag`` or ``item`` choose.
+        """Say yes to proposals: pairs of item number and word, or the open ones that the options choose.
 
-        ``who`` and ``why`` are kept. One entry of the history, undone as a whole.
+        These are ``min_probability``, ``tag`` and ``item``, as in ``workflow.decide.accept``. ``who`` and ``why``
+        are kept. One entry of the history, undone as a whole.
         """
         from .decide import accept
 
-        chosen: dict[str, Any] = {"min_score": min_score, "tag": tag, "item": item}
+        chosen: dict[str, Any] = {"min_probability": min_probability, "tag": tag, "item": item}
         return accept(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
 
+    @renamed(min_score="min_probability")
     def reject(
         self,
         pairs: Iterable[tuple[int, str]] | None = None,
         *,
-        min_score: float | None = None,
+        min_probability: float | None = None,
         tag: str | None = None,
         item: int | None = None,
         who: str | None = None,
@@ -188,7 +192,7 @@ class Collection(Store):
         """Say no to proposals, for good: as ``accept``."""
         from .decide import reject
 
-        chosen: dict[str, Any] = {"min_score": min_score, "tag": tag, "item": item}
+        chosen: dict[str, Any] = {"min_probability": min_probability, "tag": tag, "item": item}
         return reject(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
 
     def apply(

@@ -19,6 +19,7 @@ from ..errors import ParameterError
 from ..evaluation.experiment import Answers, TagExperiment
 from ..types import Progress
 from .compute import compute_views, default_views
+from .methods_table import DEFAULT_METHOD, METHODS, Method
 from .reading.classes import read_classes
 from .suggest import completion_views
 
@@ -52,7 +53,7 @@ Rows = dict[str, dict[str, list[float]]]
 class Promise:
     """What accepting every proposal above a line was said to give, and what it gave."""
 
-    min_score: float
+    min_probability: float
     n: int
     promised: float
     kept: float
@@ -283,12 +284,11 @@ def _judge_clusters(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> None:
-    from .fit import METHODS, fit_model
     from .run_views import fit_views
 
-    method = method or "consensus"
-    if method not in METHODS or method == "aplsa":
-        usable = [name for name in METHODS if name != "aplsa"]
+    usable = [row.name for row in METHODS.values() if "annotations" not in row.needs]
+    method = method or DEFAULT_METHOD
+    if method not in usable:
         raise ParameterError(f"clusters can be judged for {', '.join(usable)}; got {method!r}.")
     classes = read_classes(collection, labels)[rows]
     known = classes >= 0
@@ -300,7 +300,7 @@ def _judge_clusters(
     X, tags = fit_views(collection, None, method)[0][rows], collection.tags[rows]
     found.labels, found.n_classes, found.n_labelled = labels, n_classes, int(known.sum())
     found.n_clusters, found.method = k, method
-    makers = _clusterers(X, tags, method, k, n_jobs, fit_model)
+    makers = _clusterers(X, tags, METHODS[method], k, n_jobs)
     steps = [(draw, name) for draw in range(found.draws) for name in makers]
     with collection.unlocked(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -315,14 +315,16 @@ def _judge_clusters(
 
 
 def _clusterers(
-    X: Views, tags: TagTable, method: str, k: int, n_jobs: int | None, fit: Callable[..., Any]
+    X: Views, tags: TagTable, method: Method, k: int, n_jobs: int | None
 ) -> dict[str, Callable[[int], Any]]:
     """What clusters by a seed: the chosen method and what it has to beat."""
     from ..methods.kmeans.baselines import ConcatenatedKMeans, SingleViewKMeans
+    from .fit import fit_model
 
+    told = k if method.takes_k else None
     scale = ("minmax", "mean_distance")
     found: dict[str, Callable[[int], Any]] = {
-        method: lambda seed: fit(X, tags, None, method, None if method == "ghf-art" else k, seed, n_jobs)[1],
+        method.name: lambda seed: fit_model(X, tags, None, method, told, seed, n_jobs)[1],
         "k-means, all views": lambda seed: ConcatenatedKMeans(k, view_scale=scale, random_state=seed).fit(X).labels_,
     }
     if len(X.names) > 1:

@@ -27,21 +27,12 @@ from .changes import ChangeReport
 from .compute import Computed, came_with_source, compute_views, default_views
 from .identity import Then, identities_of_labels
 from .living import refresh_profiles, settle
+from .methods_table import Method, find_method
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .transfer import Annotations, annotations_of, common_view
 from .updates import record_update, standing_before, tell_changes
 
-__all__ = ["METHODS", "Fitted", "fit_collection"]
-
-METHODS = {
-    "consensus": "many clusterings of every view, and what they agree on",
-    "rmkmc": "robust k-means that weighs the views",
-    "ghf-art": "one pass, finds the number of clusters itself",
-    "aplsa": "topics of words, learned with the help of another collection's tags",
-    "hml-rf": "a forest that learns from the tags",
-    "cca": "looks and tags in one space, then k-means",
-}
-"""What ``fit`` can use, by the name the command line knows it by."""
+__all__ = ["Fitted", "fit_collection", "fit_model"]
 
 _FEWEST_TO_CHOOSE = 4
 """Items it takes to compare two halves of them."""
@@ -79,7 +70,7 @@ def fit_collection(
 ) -> Fitted:
     """Cluster a collection that is open for writing, and keep the run.
 
-    method : one of ``METHODS``; None takes "consensus"
+    method : a name of ``methods_table.METHODS``; None takes "consensus"
     n_clusters : None finds a number by the held-out objective
     views : names of views, "tags" among them if the tags are to count; None takes all there are, after computing
         those that are there by default, and the tags where enough items have some
@@ -91,12 +82,11 @@ def fit_collection(
     repeat another are left out of the fit and get the label of the one they repeat.
     """
     collection.check_writable("a fit")
-    method = method or "consensus"
-    if method not in METHODS:
-        raise ParameterError(f"there is no method {method!r}; there are {', '.join(METHODS)}.")
+    chosen = find_method(method)
+    method = chosen.name
     if len(collection.items) < 2:
         raise ParameterError(f"{collection.path} has {len(collection.items)} items; clusters need at least two.")
-    named = _named_views(collection, method, views, annotations)
+    named = _named_views(collection, chosen, views, annotations)
     needed = (*default_views(collection), *damaged_views(collection)) if named is None else named
     wanted = [name for name in needed if name in _to_compute(collection)]
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
@@ -133,7 +123,7 @@ def fit_collection(
         if earlier is not None:
             model, labels, why = _go_on(X[rows], earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
         else:
-            model, labels, why = fit_model(X[rows], tags[rows], theirs, method, n_clusters, seed, n_jobs)
+            model, labels, why = fit_model(X[rows], tags[rows], theirs, chosen, n_clusters, seed, n_jobs)
         labels = np.asarray(labels)[places]
         weights = _view_weights(model, X.names)
         profiles = describe_run(X, labels, tags, words, weights=weights)
@@ -232,26 +222,30 @@ def _view_weights(model: Any, names: Sequence[str]) -> dict[str, float] | None:
 
 def _named_views(
     collection: Store,
-    method: str,
+    method: Method,
     views: Iterable[str] | None,
     annotations: str | os.PathLike[str] | None,
 ) -> tuple[str, ...] | None:
     """The views a person asked for, all of which there are or could be; None: whatever is sensible."""
     named = None if views is None else tuple(dict.fromkeys(views))
-    if method != "aplsa" and annotations is not None:
-        raise ParameterError("annotations help the method aplsa only; leave them out, or choose it.")
-    if method == "aplsa":
+    if "annotations" not in method.needs and annotations is not None:
+        raise ParameterError(f"annotations are of no use to {method.name}; leave them out, or choose aplsa.")
+    if "annotations" in method.needs:
         if annotations is None:
-            raise ParameterError("aplsa learns from the tags of a second collection: --annotations OTHER.manyview.")
+            raise ParameterError(
+                f"{method.name} learns from the tags of a second collection: --annotations OTHER.manyview."
+            )
         named = (common_view(collection, annotations),) if named is None else named
-        if len(named) != 1 or named[0] not in COUNTS:
-            raise ParameterError(f"aplsa counts in one view, {COUNTS[0]!r} or {COUNTS[1]!r}; got {', '.join(named)}.")
+    if "counts" in method.needs and named is not None and (len(named) != 1 or named[0] not in COUNTS):
+        raise ParameterError(
+            f"{method.name} counts in one view, {COUNTS[0]!r} or {COUNTS[1]!r}; got {', '.join(named)}."
+        )
     there = {*collection.view_names, TAGS}
     for name in named or ():
         if name not in there and name not in extractor_names():
             could = [one for one in extractor_names() if one not in there]
             raise ParameterError(
-                f"there is no view {name!r}; there are {', '.join(sorted(there))}, and could be {', '.join(could)}."
+                f"there is no view {name!r}. Present: {', '.join(sorted(there))}. Can be computed: {', '.join(could)}."
             )
     return named
 
@@ -265,24 +259,19 @@ def fit_model(
     X: Views,
     tags: TagTable,
     theirs: Annotations | None,
-    method: str,
+    method: Method,
     n_clusters: int | None,
     seed: int,
     n_jobs: int | None,
 ) -> tuple[Any, NDArray[Any], list[str]]:
     """A fitted model, its labels, and how the number of clusters came about."""
-    from ..methods.canonical.cross_modal import CrossModalClustering
-    from ..methods.consensus.consensus import ConsensusClustering
-    from ..methods.forest.tag_forest import TagForest
-    from ..methods.fusion_art.fusion_art import FusionART
-    from ..methods.kmeans.robust_kmeans import RobustMultiviewKMeans
-    from ..methods.topics.plsa import AnnotatedPLSA
-
-    if method == "ghf-art":
+    if not method.takes_k:
         if n_clusters is not None:
-            raise ParameterError("ghf-art finds the number of clusters itself; leave -k out, or choose another method.")
-        model = FusionART(random_state=seed).fit(X)
-        return model, model.labels_, [f"{model.n_clusters_} clusters, found by ghf-art."]
+            raise ParameterError(
+                f"{method.name} finds the number of clusters itself; leave -k out, or choose another method."
+            )
+        model = method.make(None, seed, n_jobs).fit(X)
+        return model, model.labels_, [f"{model.n_clusters_} clusters, found by {method.name}."]
     why = []
     if n_clusters is None:
         n_clusters, sentence = _choose_number(X, seed, n_jobs)
@@ -293,19 +282,16 @@ def fit_model(
             f"{n_clusters} clusters were asked for, but there {'is' if n_here == 1 else 'are'} only {n_here} different "
             f"{'item' if n_here == 1 else 'items'} with views. Ask for fewer."
         )
-    common: dict[str, Any] = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": n_jobs}
-    if method == "hml-rf":
-        model = TagForest(**common).fit(X, tags)
-    elif method == "cca":
-        model = CrossModalClustering(**common).fit(X)
+    model = method.make(n_clusters, seed, n_jobs)
+    if "tags" in method.needs:
+        model.fit(X, tags)
     elif theirs is not None:
-        model = AnnotatedPLSA(**common).fit(X, annotations=theirs.counts)
+        model.fit(X, annotations=theirs.counts)
         usual = 1 / len(theirs.names)
         top = [", ".join(name for name, p in best if p >= usual) for best in model.top_tags(theirs.names, n=3)]
         why.append("their tags by label: " + "; ".join(f"{label}: {names}" for label, names in enumerate(top)) + ".")
     else:
-        kind = ConsensusClustering if method == "consensus" else RobustMultiviewKMeans
-        model = kind(**common).fit(X)
+        model.fit(X)
     n_found = np.unique(model.labels_[model.labels_ >= 0]).size
     if n_found < n_clusters:
         why.append(f"{n_found} of these {n_clusters} clusters {'has' if n_found == 1 else 'have'} items in them.")

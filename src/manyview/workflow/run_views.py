@@ -14,6 +14,7 @@ from ..data.tags import TagTable, match_key
 from ..data.views import Views
 from ..describe.profiles import ClusterProfiles, cluster_profiles
 from ..errors import ParameterError
+from .methods_table import needs_of
 
 __all__ = ["COUNTS", "TAGS", "ItemWords", "by_number", "describe_run", "fit_views", "item_words", "run_views"]
 
@@ -32,6 +33,7 @@ def fit_views(
 
     ``tag_names`` are the columns the tags have to have, for a model that knows them so.
     """
+    needs = needs_of(method)
     if named is None:
         there = collection.view_names
         chosen = [name for name in there if name != COUNTS[0] or len(there) == 1]
@@ -48,11 +50,11 @@ def fit_views(
         usable, share = _usable_tags(collection.tags)
     else:
         usable, share = _as_columns(collection.tags, tag_names), 1.0
-    if method == "hml-rf":
+    if "tags" in needs:
         if not chosen:
-            raise ParameterError("hml-rf learns from the tags what to look for in other views, and there is none.")
+            raise ParameterError(f"{method} learns from the tags what to look for in other views, and there is none.")
         said.append("tags teach the forest")
-    elif method == "aplsa":
+    elif "counts" in needs:
         pass
     elif TAGS in named if named is not None else share >= _FEWEST_TAGGED:
         if usable.n_tags == 0 and tag_names is None:

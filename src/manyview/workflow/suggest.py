@@ -22,6 +22,7 @@ from ..data.checks import check_number
 from ..data.tags import TagTable, match_key
 from ..data.views import Views
 from ..errors import ParameterError
+from ..renamed import renamed
 from ..types import Progress
 from .compute import Computed, compute_views, default_views
 
@@ -263,12 +264,13 @@ def reason_sentence(tag: str, evidence: Iterable[Sequence[Any]], name_of: Any) -
 # --- looking through ---
 
 
+@renamed(min_score="min_probability")
 def open_proposals(
     collection: Store,
     *,
     tag: str | None = None,
     item: int | None = None,
-    min_score: float | None = None,
+    min_probability: float | None = None,
     top: int | None = None,
     order: str = "certain",
     offset: int = 0,
@@ -289,7 +291,7 @@ def open_proposals(
         run.id,
         tag_id=tag_id,
         item_id=None if item is None else int(item),
-        min_probability=min_score,
+        min_probability=min_probability,
         top=top,
         offset=offset,
         order=order,
@@ -323,7 +325,7 @@ def _near(collection: Store, word: str) -> str:
 
 
 def line(collection: Store, min_probability: float, *, tag: str | None = None) -> Line:
-    """How many open proposals are at least so likely, and what share of them should be right."""
+    """How many open proposals are at least this likely, and what share of them should be right."""
     check_number("min_probability", min_probability, low=0, high=1)
     run = collection.runs.get(kind="suggest")
     tag_id = None if tag is None else _tag_number(collection, tag)

@@ -16,7 +16,7 @@ from ..collection.store import Store
 from ..errors import ParameterError
 from .cells import as_cell, from_cell
 
-__all__ = ["ShownProposal", "read_pairs", "shown", "write_proposals"]
+__all__ = ["ShownProposal", "as_shown", "read_pairs", "shown", "write_proposals"]
 
 
 class ShownProposal(NamedTuple):
@@ -27,9 +27,14 @@ class ShownProposal(NamedTuple):
     item: str
     """What its owner calls it."""
     tag: str
-    score: float
+    probability: float
     """How likely the tag is right."""
     reason: str
+
+
+def as_shown(probability: float | None) -> float | None:
+    """A probability as every file shows it."""
+    return None if probability is None else round(float(probability), 4)
 
 
 def shown(collection: Store, proposals: Iterable[Proposal], per_item: int | None = None) -> list[ShownProposal]:
@@ -43,7 +48,7 @@ def shown(collection: Store, proposals: Iterable[Proposal], per_item: int | None
         if per_item is None or counts[one.item_id] <= per_item:
             sentence = one.reason["sentence"] if one.reason else ""
             name = names.get(one.item_id, str(one.item_id))
-            rows.append(ShownProposal(one.item_id, name, one.tag, float(one.probability or 0.0), sentence))
+            rows.append(ShownProposal(one.item_id, name, one.tag, as_shown(one.probability) or 0.0, sentence))
     return rows
 
 
@@ -56,7 +61,7 @@ def write_proposals(path: Path, rows: Sequence[ShownProposal]) -> None:
         writer = csv.writer(table)
         writer.writerow(ShownProposal._fields)
         for row in rows:
-            writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), f"{row.score:.4f}", as_cell(row.reason)))
+            writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), row.probability, as_cell(row.reason)))
         text = table.getvalue()
     else:
         raise ParameterError(f"proposals are written to .csv or .json; got {path.name!r}.")

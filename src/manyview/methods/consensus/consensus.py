@@ -18,6 +18,7 @@ from ...blocks import Workers, row_blocks, workers
 from ...data.checks import as_generator, check_choice, check_number
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
+from ...renamed import warn_renamed
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
 from ._members import check_members, given_members
@@ -52,7 +53,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         manyview, clusterers to be fitted on the same data, and arrays of labels (-1: no opinion); ``(member, weight)``
         gives one more or less weight than the 1 of the others. A number in the list says how many to make beside
         them (10).
-    neighbours : int
+    n_neighbors : int
         Nearest neighbours per item and space. Exact up to 8,000 items; above, sought in nearby cells.
     previous : labels of an earlier clustering, one per item, or None
         To go on from it instead of starting afresh: -1 stands for items it did not know. It is a member with a third
@@ -65,6 +66,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         Threads; None takes all cores. The result does not depend on it.
     verbose : int
         1 reports the steps and their times.
+    neighbours : int
+        The old name of ``n_neighbors``; it goes with the next release.
 
     Attributes
     ----------
@@ -88,7 +91,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     items, for ``predict``.
 
     An item without a view, or with an empty row in a sparse one, has no vote there and is placed by its other views.
-    Of an item that occurs more than ``neighbours`` times one copy votes; equal items share a cluster.
+    Of an item that occurs more than ``n_neighbors`` times one copy votes; equal items share a cluster.
 
     >>> from manyview import ConsensusClustering
     >>> from manyview.testing import separated_views
@@ -109,28 +112,33 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         scale: str | None = "rank",
         alpha: float = 0.6,
         members: Any = 10,
-        neighbours: int = 10,
+        n_neighbors: int = 10,
         previous: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
+        neighbours: Any = "deprecated",
     ) -> None:
         self.n_clusters = n_clusters
         self.scale = scale
         self.alpha = alpha
         self.members = members
-        self.neighbours = neighbours
+        self.n_neighbors = n_neighbors
         self.previous = previous
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.neighbours = neighbours
 
     def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
         views = self._fit_views(X)
         check_choice("scale", self.scale, ("rank", "minmax", None))
         alpha = check_number("alpha", self.alpha, low=0, high=1)
-        n_neighbours = check_number("neighbours", self.neighbours, integer=True, low=1)
+        n_neighbours = check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        if self.neighbours != "deprecated":
+            warn_renamed("neighbours", "n_neighbors")
+            n_neighbours = check_number("neighbours", self.neighbours, integer=True, low=1)
         n_members, entries = check_members(self.members)
         has_any = views.mask.any(axis=1)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))

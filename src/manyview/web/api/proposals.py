@@ -231,4 +231,4 @@ def accept_line(collection: Collection, asked: models.NewLine) -> Entry | None:
     with collection.transaction():
         if not line(collection, asked.probability, tag=asked.tag).n:
             return None
-        return accept(collection, min_score=asked.probability, tag=asked.tag)
+        return accept(collection, min_probability=asked.probability, tag=asked.tag)

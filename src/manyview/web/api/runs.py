@@ -11,7 +11,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Request
 
 from ...workflow.collection import Collection
-from ...workflow.fit import METHODS
+from ...workflow.methods_table import METHODS
 from ...workflow.reading.index import Index
 from .. import models
 from ..gallery import Gallery
@@ -147,8 +147,13 @@ def methods_page(index: Index) -> models.MethodsPage:
     """The answer to ``/api/methods``."""
     return models.MethodsPage(
         methods=[
-            models.MethodFacts(name=name, says=says, takes_k=name != "ghf-art", needs_annotations=name == "aplsa")
-            for name, says in METHODS.items()
+            models.MethodFacts(
+                name=row.name,
+                says=row.sentence,
+                takes_k=row.takes_k,
+                needs_annotations="annotations" in row.needs,
+            )
+            for row in METHODS.values()
         ],
         views=[*index.collection.view_names, "tags"],
     )
