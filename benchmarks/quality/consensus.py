@@ -85,9 +85,8 @@ def methods(X: Views) -> dict[str, Callable[[int, int], np.ndarray]]:
 
 
 def baseline_points(X: Views) -> np.ndarray:
-    from manyview.methods.consensus.consensus._scaling import learn_points
-
     from manyview.blocks import workers
+    from manyview.methods.consensus._scaling import learn_points
 
     with workers(None) as threads:
         return np.hstack([learn_points(name, X, "minmax", threads)[0] for name in X.names])

@@ -4,8 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from manyview.methods.consensus.consensus._graph import Memberships, NeighbourGraph, Space, mixed_operator
-from manyview.methods.consensus.consensus._scaling import apply_scaling, in_peaks, learn_points, same_row_sums
 from scipy import sparse
 from scipy.special import ndtri
 from sklearn.base import clone
@@ -18,18 +16,20 @@ from manyview.blocks import workers
 from manyview.datasets import load_handwritten
 from manyview.errors import ParameterError, ViewWarning
 from manyview.methods import spectral
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _members as _consensus_members,
 )
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _neighbours,
 )
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _scaling as _consensus_scaling,
 )
-from manyview.methods.consensus.consensus import (
+from manyview.methods.consensus import (
     _vote as _consensus_vote,
 )
+from manyview.methods.consensus._graph import Memberships, NeighbourGraph, Space, mixed_operator
+from manyview.methods.consensus._scaling import apply_scaling, in_peaks, learn_points, same_row_sums
 from manyview.testing import separated_views
 
 LABELS = np.array([[0, 0], [0, 0], [1, 0], [1, 1]], dtype=np.int16)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from manyview.methods.consensus.consensus._neighbours import cells_of, nearest_among, nearest_neighbours
 
 from manyview.blocks import workers
-from manyview.methods.consensus.consensus import _neighbours
+from manyview.methods.consensus import _neighbours
+from manyview.methods.consensus._neighbours import cells_of, nearest_among, nearest_neighbours
 
 
 def by_sorting(rows, k):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from manyview.methods.consensus.consensus.novelty import FALSE_ALARMS, measure_strangeness
 from scipy.sparse import csr_matrix
 
 from manyview import Views
+from manyview.methods.consensus.novelty import FALSE_ALARMS, measure_strangeness
 
 
 def draw(n, seed, shift=0.0):
@@ -51,9 +51,8 @@ def test_one_familiar_view_is_enough_and_a_missing_one_says_nothing():
 def test_familiarity_is_the_rank_of_the_fourth_distance():
     known, new = draw(300, 0)[["b"]], draw(20, 1, shift=1.0)[["b"]]
     found = measure_strangeness(known, new)
-    from manyview.methods.consensus.consensus._scaling import apply_scaling, learn_points
-
     from manyview.blocks import workers
+    from manyview.methods.consensus._scaling import apply_scaling, learn_points
 
     with workers(1) as threads:
         rows, _, learned = learn_points("b", known, "rank", threads)
