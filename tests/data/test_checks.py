@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from manyview.data.checks import as_generator, check_choice, check_number, check_sample_weight
+from manyview.data.checks import as_generator, check_choice, check_number, check_sample_weight, per_view_numbers
 from manyview.errors import ParameterError
 
 
@@ -58,3 +58,47 @@ def test_random_sources():
     for bad in (-1, 1.5, "x", True):
         with pytest.raises(ParameterError, match="random_state must be"):
             as_generator(bad)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, [2, 2], (2.0, 2), np.array([2, 2]), {"b": 2, "a": 2}])
+def test_one_number_per_view_from_one_a_list_or_a_dict(value):
+    assert per_view_numbers("weights", value, ("a", "b")).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ({"a": 1, "b": 1, "c": 1}, "'c' is not a view"),
+        ({"a": 1}, "there is no number for 'b'"),
+        ([1, 2, 3], "got [1, 2, 3]"),
+        ([1, -2], "got -2 for view 'b'"),
+        ([1, float("nan")], "got nan for view 'b'"),
+        ([1, float("inf")], "got inf for view 'b'"),
+        ([1, 7], "got 7 for view 'b'"),
+        (True, "got True for view 'a'"),
+        ([[1], [2]], "got [1] for view 'a'"),
+        ("ab", "got 'ab'"),
+        ([0, 0], "got [0, 0]"),
+    ],
+)
+def test_the_same_mistake_has_the_same_sentence(value, fault):
+    with pytest.raises(ParameterError) as caught:
+        per_view_numbers("weights", value, ("a", "b"), high=5, some_above_zero=True, instead="'equal' or ")
+    assert str(caught.value) == (
+        "weights must be 'equal' or 2 finite number(s) of at least 0 and at most 5, not all 0, one for each view "
+        f"(a, b); {fault}."
+    )
+
+
+def test_a_weight_for_a_view_that_is_not_there_is_refused_alike_everywhere():
+    from manyview import CanonicalFusion, FusionART, RobustMultiviewKMeans
+
+    X = {"a": np.eye(4), "b": np.eye(4)[::-1]}
+    for call in (
+        lambda given: RobustMultiviewKMeans(2, view_weights=given).fit(X),
+        lambda given: FusionART(contributions=given).fit(X),
+        lambda given: FusionART(vigilance=given).fit(X),
+        lambda given: CanonicalFusion(1, weights=given).fit(X),
+    ):
+        with pytest.raises(ParameterError, match=r"one for each view \(a, b\); 'c' is not a view\."):
+            call({"a": 0.5, "b": 0.5, "c": 0.5})

@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from manyview import Views
-from manyview.errors import ViewError
+from manyview.errors import ParameterError, ViewError
 
 LOOKS = np.arange(12.0).reshape(4, 3)
 TAGS = sparse.csr_matrix(np.array([[1, 0], [0, 0], [0, 1], [1, 1]]))
@@ -206,3 +206,88 @@ def test_a_views_of_a_views_is_the_same(X):
     again = Views(X)
     assert again.ids.tolist() == X.ids.tolist() and again["looks"] is not None
     assert np.shares_memory(again["looks"], X["looks"])
+
+
+def gappy():
+    looks = np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, 6.0], [5.0, 4.0]])
+    mask = np.array([[True, True], [True, True], [True, False], [True, True]])
+    return Views({"looks": looks, "tags": TAGS}, mask=mask)
+
+
+def test_present_says_who_has_a_view():
+    views = gappy()
+    assert views.present("looks").tolist() == [True, False, True, True]
+    assert views.present("tags").tolist() == [True, True, False, True]
+    with pytest.raises(ViewError, match="there is no view 'words'"):
+        views.present("words")
+
+
+def test_joined_is_one_table_with_gaps_filled_by_means():
+    joined = gappy().joined()
+    assert joined.tolist() == [[1, 2, 1, 0], [3, 4, 0, 0], [3, 6, 0, 0], [5, 4, 1, 1]]
+    assert joined.flags.c_contiguous and not joined.flags.writeable
+
+
+def test_joined_fills_with_a_number_or_with_given_rows():
+    assert gappy().joined(-1).tolist() == [[1, 2, 1, 0], [-1, -1, 0, 0], [3, 6, -1, -1], [5, 4, 1, 1]]
+    rows = {"looks": [7, 8], "tags": [0, 9]}
+    assert gappy().joined(rows).tolist() == [[1, 2, 1, 0], [7, 8, 0, 0], [3, 6, 0, 9], [5, 4, 1, 1]]
+
+
+@pytest.mark.parametrize("fill", ["median", None, {"looks": [1, 2]}, {"looks": [1, 2], "tags": [1, 2, 3]}])
+def test_joined_refuses_other_fillings(fill):
+    with pytest.raises(ParameterError, match="fill must be 'mean', a number, or a dict"):
+        gappy().joined(fill)
+
+
+def test_joined_stays_sparse_where_every_view_is():
+    views = Views({"a": TAGS, "b": TAGS}, mask=np.array([[True, True], [True, True], [True, True], [True, False]]))
+    for fill, last in (("mean", [1, 1, 0, 0]), (0, [1, 1, 0, 0]), (2, [1, 1, 2, 2])):
+        joined = views.joined(fill)
+        assert sparse.issparse(joined)
+        assert joined.toarray().tolist() == [[1, 0, 1, 0], [0, 0, 0, 0], [0, 1, 0, 1], last]
+
+
+def test_joined_leaves_one_whole_view_where_it_lies(tmp_path):
+    np.save(tmp_path / "looks.npy", LOOKS)
+    looks = np.load(tmp_path / "looks.npy", mmap_mode="r")
+    assert np.shares_memory(Views(looks).joined(), looks)
+
+
+def test_joined_keeps_float32_unless_mixed():
+    thin = LOOKS.astype(np.float32)
+    assert Views([thin, thin]).joined().dtype == np.float32
+    assert Views([thin, LOOKS]).joined().dtype == np.float64
+
+
+def test_means_of_clusters_are_over_the_items_that_have_the_view():
+    means = gappy().means([0, 1, 0, -1])
+    assert means["looks"].tolist() == [[2, 4], [2, 4]]  # the second cluster has no looks: the mean of all
+    assert means["tags"].tolist() == [[1, 0], [0, 0]]
+    assert all(mean.dtype == np.float64 for mean in means.values())
+
+
+def test_means_of_a_view_that_nobody_has_are_zero():
+    views = Views({"a": LOOKS, "b": np.full((4, 2), np.nan)})
+    assert views.means([0, 0, 1, 1])["b"].tolist() == [[0, 0], [0, 0]]
+
+
+def test_means_do_not_depend_on_the_blocks(monkeypatch):
+    labels = np.arange(50) % 3
+    views = Views({"a": np.random.default_rng(0).normal(size=(50, 4)), "s": sparse.random(50, 6, 0.3, rng=0)})
+    whole = views.means(labels)
+    monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 200)
+    for name, mean in views.means(labels).items():
+        assert np.allclose(mean, whole[name], rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [0.0, 1.0, 0.0, 1.0], "abcd"])
+def test_means_refuses_what_is_no_label_for_each_item(labels):
+    with pytest.raises(ParameterError, match="labels must be 4 whole numbers"):
+        gappy().means(labels)
+
+
+def test_means_takes_more_clusters_than_are_used():
+    assert gappy().means([0, 0, 0, 0], 3)["looks"].tolist() == [[3, 4]] * 3
+    with pytest.raises(ParameterError, match="labels go up to 5, but n_clusters is 3"):
+        gappy().means([0, 0, 0, 5], 3)

@@ -439,15 +439,15 @@ def test_predict_of_separated_kinds():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"vigilance": 1.2}, "vigilance must be between 0 and 1 for every view, got 1.2 for view 'looks'"),
+        ({"vigilance": 1.2}, "at most 1, one for each view .*; got 1.2 for view 'looks'"),
         ({"vigilance": {"sound": 0.1}}, "'sound'"),
-        ({"vigilance": [0.1]}, "2 views"),
+        ({"vigilance": [0.1]}, "2 finite number"),
         ({"choice": 0}, "choice"),
         ({"learning_rate": 0}, "learning_rate"),
         ({"channels": {"sound": "tags"}}, "'sound'"),
         ({"channels": {"looks": "sound"}}, "'content' or 'tags'"),
         ({"channels": "tags"}, "channels must be 'auto'"),
-        ({"contributions": [1]}, "2 number"),
+        ({"contributions": [1]}, "2 finite number"),
         ({"contributions": {"looks": 1}}, "contributions must be"),
         ({"contributions": (0, 0)}, "not all 0"),
         ({"tag_learning": "mean"}, "tag_learning"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..errors import ParameterError, ViewError
 
 _LARGEST = np.float64(1e300)  # a hundred million of these add up to a number that float64 still holds
 
-__all__ = ["as_generator", "check_choice", "check_number", "check_sample_weight", "missing_rows"]
+__all__ = ["as_generator", "check_choice", "check_number", "check_sample_weight", "missing_rows", "per_view_numbers"]
 
 
 def missing_rows(name: str, matrix: Matrix, ignore: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
@@ -106,6 +106,54 @@ def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     if (isinstance(value, str) or value is None) and value in choices:
         return value
     raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def per_view_numbers(
+    name: str,
+    value: Any,
+    names: Sequence[str],
+    *,
+    high: float | None = None,
+    some_above_zero: bool = False,
+    instead: str = "",
+) -> NDArray[np.float64]:
+    """One number of at least 0 for each view, from one for all, a list in the views' order, or a dict by name.
+
+    ``instead`` says in the error what else could be given, such as "'equal' or ".
+    """
+    wanted = "finite number(s) of at least 0" + ("" if high is None else f" and at most {high:g}")
+    wanted += ", not all 0" if some_above_zero else ""
+
+    def refuse(fault: str) -> ParameterError:
+        views = ", ".join(map(str, names))
+        return ParameterError(f"{name} must be {instead}{len(names)} {wanted}, one for each view ({views}); {fault}.")
+
+    given = value
+    if isinstance(given, Mapping):
+        for key in (*given, *names):
+            if key not in names:
+                raise refuse(f"{key!r} is not a view")
+            if key not in given:
+                raise refuse(f"there is no number for {key!r}")
+        given = [given[key] for key in names]
+    elif isinstance(given, numbers.Real):
+        given = [given] * len(names)
+    if isinstance(given, (str, bytes)) or not np.iterable(given):
+        raise refuse(f"got {value!r}")
+    parts = list(given)
+    if len(parts) != len(names):
+        raise refuse(f"got {value!r}")
+    for view, part in zip(names, parts, strict=True):
+        try:
+            good = np.isfinite(check_number(name, part, low=0, high=high))
+        except ParameterError:
+            good = False
+        if not good:
+            raise refuse(f"got {part!r} for view {view!r}")
+    result = np.array(parts, dtype=np.float64)
+    if some_above_zero and not result.any():
+        raise refuse(f"got {value!r}")
+    return result
 
 
 def check_sample_weight(sample_weight: Any, n_items: int) -> NDArray[np.float64] | None:

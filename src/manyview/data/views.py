@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Matrix, as_matrix, is_sparse, rows_of
-from ..errors import ViewError
+from ..errors import ParameterError, ViewError
+from ..types import Floats
 from .checks import missing_rows
+from .joining import cluster_means, column_means, side_by_side
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,6 +150,70 @@ class Views:
     def mask(self) -> NDArray[np.bool_]:
         """``n_items x n_views``: does this item have this view?"""
         return self._mask
+
+    def present(self, name: str) -> NDArray[np.bool_]:
+        """Which items have this view."""
+        has: NDArray[np.bool_] = self._mask[:, self._position(name)]
+        return has
+
+    def joined(self, fill: Any = "mean") -> Matrix:
+        """All views side by side as one matrix, read-only: sparse where every view is, otherwise dense in C order.
+
+        ``fill`` says what stands where an item lacks a view: "mean" for the mean of the items that have it (a sparse
+        view stays empty there), one number, or a dict from view name to a row of numbers. One dense view that no item
+        lacks is not copied where it lies in C order.
+
+        >>> Views([[[1.0], [3.0], [np.nan]], [[5.0, 6.0], [np.nan, np.nan], [7.0, 8.0]]]).joined(0)
+        array([[1., 5., 6.],
+               [3., 0., 0.],
+               [0., 7., 8.]])
+        """
+        joined = side_by_side(self._matrices, self._mask, [self._fill_of(fill, v) for v in range(self.n_views)])
+        if not is_sparse(joined):
+            joined = joined.view()
+            joined.flags.writeable = False
+        return joined
+
+    def _fill_of(self, fill: Any, v: int) -> Floats:
+        """What stands for the rows of one view that are missing."""
+        matrix, name = self._matrices[v], self._names[v]
+        if self._mask[:, v].all() or (isinstance(fill, str) and fill == "mean" and is_sparse(matrix)):
+            return np.zeros(matrix.shape[1])
+        if isinstance(fill, str) and fill == "mean":
+            return column_means(matrix, self._mask[:, v])
+        try:
+            row = np.asarray(fill[name] if isinstance(fill, Mapping) else float(fill), dtype=np.float64)
+            return np.broadcast_to(row, matrix.shape[1:])
+        except (KeyError, TypeError, ValueError):
+            raise ParameterError(
+                f"fill must be 'mean', a number, or a dict with {matrix.shape[1]} numbers for view {name!r}; "
+                f"got {fill!r}."
+            ) from None
+
+    def means(self, labels: Any, n_clusters: int | None = None) -> dict[str, Floats]:
+        """The mean of each view over the items of each cluster: name -> ``(n_clusters, n_columns)``, float64.
+
+        ``labels`` are cluster numbers, one per item, -1 for none. Each mean is over the items that have the view; a
+        cluster none of whose items has it gets the mean of all clusters' items that have it (zeros if nobody has).
+        ``n_clusters`` is by default one more than the highest label.
+
+        >>> {name: mean.tolist() for name, mean in Views([[1.0], [3.0], [8.0]]).means([0, 0, 1]).items()}
+        {'view0': [[2.0], [8.0]]}
+        """
+        numbers = np.asarray(labels)
+        if numbers.shape != (self.n_items,) or numbers.dtype.kind not in "iu":
+            raise ParameterError(
+                f"labels must be {self.n_items} whole numbers, the cluster of each item and -1 for none; "
+                f"got {numbers.dtype} of shape {numbers.shape}."
+            )
+        highest = int(numbers.max(initial=-1))
+        count = highest + 1 if n_clusters is None else int(n_clusters)
+        if count <= highest:
+            raise ParameterError(f"labels go up to {highest}, but n_clusters is {count}.")
+        return {
+            name: cluster_means(matrix, self.present(name), numbers.astype(np.intp, copy=False), count)
+            for name, matrix in self.items()
+        }
 
     def items(self) -> Iterator[tuple[str, Matrix]]:
         """Pairs of name and matrix, in order."""

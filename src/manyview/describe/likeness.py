@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks, workers
 from ..completion.view_space import unit_rows
+from ..data.checks import per_view_numbers
 from ..data.views import Views
-from ..errors import ParameterError
 from ..types import Floats, Places, Singles
 from ._grouping import Grouping
 
@@ -167,17 +167,8 @@ def check_view_weights(view_weights: Any, views: Views) -> Floats:
     """The say of each view, summing to 1: numbers in the views' order, a dict, a fitted model, or None for equal."""
     given = getattr(view_weights, "view_weights_", None) if hasattr(view_weights, "fit") else view_weights
     if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in views]
-        if unknown:
-            known = ", ".join(map(repr, views.names))
-            raise ParameterError(f"view_weights names {unknown[0]!r}; the views are {known}.")
-        given = [given.get(name, 0.0) for name in views.names]
-    weights = np.ones(views.n_views) if given is None else np.asarray(given, dtype=np.float64)
-    if weights.shape != (views.n_views,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise ParameterError(
-            f"view_weights must be {views.n_views} finite numbers of at least 0, one per view "
-            f"({', '.join(views.names)}); got {view_weights!r}."
-        )
+        given = {**dict.fromkeys(views.names, 0.0), **given}
+    weights = per_view_numbers("view_weights", 1.0 if given is None else given, views.names)
     return weights / weights.sum() if weights.any() else np.full(views.n_views, 1.0 / views.n_views)
 
 

@@ -92,7 +92,7 @@ class MultiviewEstimator(BaseEstimator):
         columns, matrices = [], []
         for name in self.view_names_:
             if name in views:
-                columns.append(views.mask[:, views.names.index(name)])
+                columns.append(views.present(name))
                 matrices.append(views[name])
             else:
                 columns.append(np.zeros(views.n_items, dtype=bool))

@@ -233,24 +233,20 @@ def _rows_of(value: Any, rows: Places, n_items: int) -> Any:
 
 def _spread(views: Views, here: Places, labels: Places, there: Places, told: Places) -> float:
     """Mean squared distance of items to the means of the clusters they were told, in variances of each view."""
-    from scipy.sparse import csr_matrix
-
+    centres = views[here].means(labels, 1 + int(max(labels.max(initial=-1), told.max(initial=-1))))
     total = 0.0
-    for v, matrix in enumerate(views.values()):
-        mask = views.mask[:, v]
+    for name, matrix in views.items():
+        mask = views.present(name)
         mine = (labels >= 0) & mask[here]
         theirs = (told >= 0) & mask[there]
         if not mine.any() or not theirs.any():
             continue
-        rows, known = here[mine], labels[mine]
-        member = csr_matrix((np.ones(rows.size), (known, np.arange(rows.size))), shape=(labels.max() + 1, rows.size))
-        size = np.maximum(np.asarray(member.sum(axis=1)).ravel(), 1.0)
+        rows = here[mine]
         X, Y = (_dense_or_csr(matrix[part]) for part in (rows, there[theirs]))
-        means = np.asarray((member @ X).toarray() if is_sparse(X) else member @ X) / size[:, None]
         overall = np.asarray(X.mean(axis=0)).ravel()
         variance = float(_squares(X, overall[None, :], np.zeros(rows.size, dtype=np.intp)).mean())
         if variance > 0:
-            total += float(_squares(Y, means, told[theirs]).mean()) / variance
+            total += float(_squares(Y, centres[name], told[theirs]).mean()) / variance
     return total
 
 

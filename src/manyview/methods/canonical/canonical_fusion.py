@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import row_blocks, workers
-from ...data.checks import as_generator, check_number
+from ...data.checks import as_generator, check_number, per_view_numbers
 from ...data.views import Views, is_one_array
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
@@ -335,18 +334,7 @@ def check_weights(parameter: str, given: Any, names: tuple[str, ...]) -> Floats:
     """Numbers of at least 0, one for each view, summing to 1; equal where None is given."""
     if given is None:
         return np.full(len(names), 1.0 / len(names))
-    wanted = f"{len(names)} number(s) of at least 0, one for each view ({', '.join(names)})"
-    values = given
-    if isinstance(given, Mapping):
-        if set(given) != set(names):
-            raise ParameterError(f"{parameter} must give {wanted}; got numbers for {', '.join(map(repr, given))}.")
-        values = [given[name] for name in names]
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty(0)
-    if numbers.shape != (len(names),) or not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():
-        raise ParameterError(f"{parameter} must give {wanted}, not all 0; got {given!r}.")
+    numbers = per_view_numbers(parameter, given, names, some_above_zero=True)
     return numbers / numbers.sum()
 
 

@@ -164,7 +164,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         self.view_weights_ = self.fusion_.view_weights_
         if not self.view_weights_.any():  # no view says anything: all items are alike
             self.view_weights_ = np.full(views.n_views, 1.0 / views.n_views)
-        self.cluster_centers_ = _centers(views, self.labels_, n_clusters)
+        self.cluster_centers_ = views.means(self.labels_, n_clusters)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Labels:
@@ -307,7 +307,7 @@ def _shares(tagged: NDArray[np.bool_], looks_share: float) -> NDArray[np.float64
 def _zero_where_missing(views: Views, name: str) -> Any:
     from scipy.sparse import csr_matrix
 
-    matrix, has = views[name], views.mask[:, views.names.index(name)]
+    matrix, has = views[name], views.present(name)
     if is_sparse(matrix):
         return matrix if has.all() else csr_matrix(matrix.multiply(has[:, None]))
     return csr_matrix(np.where(has[:, None], matrix, 0))
@@ -321,26 +321,3 @@ def _coded(coding: Any, pictures: list[Any]) -> NDArray[np.float32]:
         if picture is not None:
             out[number] = next(rows)
     return out
-
-
-def _centers(views: Views, labels: Labels, n_clusters: int) -> dict[str, NDArray[np.float64]]:
-    """The mean of each view over the members that have it; the mean of all where none has."""
-    from scipy.sparse import csr_matrix
-
-    centers = {}
-    for v, (name, matrix) in enumerate(views.items()):
-        rows = np.flatnonzero(views.mask[:, v] & (labels >= 0))
-        members = csr_matrix(
-            (np.ones(rows.size, dtype=matrix.dtype), (labels[rows], rows)), shape=(n_clusters, views.n_items)
-        )
-        counts = np.bincount(labels[rows], minlength=n_clusters)
-        if is_sparse(matrix):
-            sums = np.asarray((members @ matrix).toarray(), dtype=np.float64)
-        else:
-            sums = np.zeros((n_clusters, matrix.shape[1]))
-            for k in range(n_clusters):
-                chosen = rows[labels[rows] == k]
-                sums[k] = matrix[chosen].sum(axis=0, dtype=np.float64)
-        overall = sums.sum(axis=0) / max(rows.size, 1)
-        centers[name] = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], overall)
-    return centers

@@ -35,7 +35,7 @@ def learn_points(name: str, views: Views, scale: str | None, threads: Workers) -
     A dense view has rows of mean length 1; a sparse one has unit rows, and items without any entry do not have it.
     A view that is the same for every item gets zero columns.
     """
-    matrix, present = views[name], views.mask[:, views.names.index(name)]
+    matrix, present = views[name], views.present(name)
     if is_sparse(matrix):
         learned = _learn_sparse(matrix, present, threads)
     elif scale == "rank":

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 
-from ...arrays import is_sparse
-from ...blocks import Workers, row_blocks, workers
+from ...blocks import Workers, workers
 from ...data.checks import as_generator, check_choice, check_number
+from ...data.joining import side_by_side
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...renamed import warn_renamed
-from ...types import Floats, Places
+from ...types import Places
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
 from ._members import check_members, given_members
 from ._scaling import apply_scaling, key_of, learn_points, same_row_sums
@@ -195,7 +195,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         if rows.size:
             with workers(self.n_jobs) as threads:
                 parts = [
-                    apply_scaling(self.scalings_[name], views[name], views.mask[:, views.names.index(name)], threads)
+                    apply_scaling(self.scalings_[name], views[name], views.present(name), threads)
                     for name, _ in self.active_views_
                 ]
                 points = _side_by_side(self.active_views_, views.n_items, parts)
@@ -233,7 +233,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.labels_[placed] = numbers[source[placed]]
         self.n_clusters_ = int(numbers.max()) + 1
         self.cluster_sizes_ = np.bincount(self.labels_[placed], minlength=self.n_clusters_)
-        self.cluster_centers_ = {name: _means(views, name, self.labels_, self.n_clusters_) for name in views.names}
+        self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
         labels = np.empty((numbers.size, 0), dtype=np.int16) if outcome is None else outcome.member_labels
         self.member_labels_ = np.full((views.n_items, labels.shape[1]), -1, dtype=labels.dtype)
         self.member_labels_[placed] = labels[source[placed]]
@@ -249,10 +249,8 @@ def _side_by_side(
     names: list[tuple[str, int]], n_items: int, parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]]
 ) -> Points:
     edges = np.cumsum([0, *(rows.shape[1] for rows, _ in parts)])
-    joined = np.zeros((n_items, int(edges[-1])), dtype=np.float32)
-    present = np.zeros((n_items, len(names)), dtype=bool)
-    for v in range(len(names)):
-        joined[:, edges[v] : edges[v + 1]], present[:, v] = parts[v]
+    present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
+    joined = side_by_side([rows for rows, _ in parts], present, [np.zeros(rows.shape[1]) for rows, _ in parts])
     return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present)
 
 
@@ -304,21 +302,3 @@ def _warn_if_few(n_items: int, n_clusters: int) -> None:
             ViewWarning,
             stacklevel=3,
         )
-
-
-def _means(views: Views, name: str, labels: Places, n_clusters: int) -> Floats:
-    """Mean of each cluster's items in a view; of all items where none of the cluster's has it."""
-    from scipy.sparse import csr_matrix
-
-    matrix, present = views[name], views.mask[:, views.names.index(name)]
-    totals, counts = np.zeros((n_clusters, matrix.shape[1])), np.zeros(n_clusters)
-    for rows in row_blocks(matrix.shape[0], 8 * matrix.shape[1]):
-        held = np.flatnonzero(present[rows] & (labels[rows] >= 0)) + rows.start
-        if held.size:
-            ones = np.ones(held.size)
-            chooser = csr_matrix((ones, (labels[held], np.arange(held.size))), shape=(n_clusters, held.size))
-            part = chooser @ matrix[held]
-            totals += part.toarray() if is_sparse(part) else part
-            counts += np.bincount(labels[held], minlength=n_clusters)
-    overall = totals.sum(axis=0) / max(1.0, counts.sum())
-    return np.where(counts[:, None] > 0, totals / np.maximum(counts, 1.0)[:, None], overall)

@@ -111,8 +111,8 @@ def _points(
         rows, present, learned = learn_points(name, known, "rank", threads)
         there = rows, present
     else:
-        there = apply_scaling(learned, known[name], known.mask[:, known.names.index(name)], threads)
-    return there, apply_scaling(learned, new[name], new.mask[:, new.names.index(name)], threads)
+        there = apply_scaling(learned, known[name], known.present(name), threads)
+    return there, apply_scaling(learned, new[name], new.present(name), threads)
 
 
 def _ranked(

@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import is_sparse
-from ...blocks import row_blocks
-from ...data.views import Views
 from ..spectral import cluster_rows, leading_eigenpairs, normalised_graph, spectral_rows
 
-__all__ = ["MOST_CLUSTERS", "mean_codes", "spectral_clusters", "view_means"]
+__all__ = ["MOST_CLUSTERS", "mean_codes", "spectral_clusters"]
 
 Labels = NDArray[np.intp]
 MOST_CLUSTERS = 20  # looked for where no number is given
@@ -52,20 +49,3 @@ def mean_codes(codes: NDArray[Any], labels: Labels, n_clusters: int, missing: in
         total = (members * held).sum(axis=1, dtype=np.float64)
         means[cluster] = total / np.maximum(1, held.sum(axis=1))
     return means
-
-
-def view_means(views: Views, labels: Labels, n_clusters: int) -> dict[str, NDArray[np.float64]]:
-    """Mean of each view in each cluster, over the items that have the view; zeros where nobody has."""
-    from scipy.sparse import csr_matrix
-
-    centers = {}
-    for v, (name, matrix) in enumerate(views.items()):
-        rows = np.flatnonzero((labels >= 0) & views.mask[:, v])
-        member = csr_matrix((np.ones(rows.size), (labels[rows], rows)), shape=(n_clusters, labels.size))
-        total = np.zeros((n_clusters, matrix.shape[1]))
-        for block in row_blocks(labels.size, 8.0 * matrix.shape[1]):
-            part = matrix[block] if is_sparse(matrix) else np.where(views.mask[block, v][:, None], matrix[block], 0.0)
-            product = member[:, block] @ part
-            total += product.toarray() if is_sparse(product) else product
-        centers[name] = total / np.maximum(1, member.getnnz(axis=1))[:, None]
-    return centers

@@ -19,7 +19,7 @@ from ...data.views import Views
 from ...errors import ParameterError, ViewError, ViewWarning
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
 from ._bins import MAX_BINS, Bins, feature_quota
-from ._clusters import MOST_CLUSTERS, mean_codes, spectral_clusters, view_means
+from ._clusters import MOST_CLUSTERS, mean_codes, spectral_clusters
 from ._scores import affinity_scores, cluster_scores, leaf_scores, prior_scores
 from ._soft_tags import soft_layers
 from ._tag_layers import given_layers, induced_layers
@@ -77,6 +77,7 @@ class TagForest(ClusterMixin, MultiviewEstimator):
     labels_ : ndarray (n_items,), -1 for items that lack every view
     n_clusters_ : int
     cluster_centers_ : dict of view name to ndarray (n_clusters, n_features), means over the items that have the view
+        (of all items where none of the cluster's has it)
     neighbors_ : CSR (n_items, n_items), the ``n_neighbors`` largest affinities of each item to others, largest first
     leaves_ : ndarray int32 (n_items, n_estimators), the leaf of each training item, -1 without views
     tag_names_ : list of str
@@ -272,7 +273,7 @@ class TagForest(ClusterMixin, MultiviewEstimator):
         outside = np.flatnonzero(has_any & (self.labels_ < 0))
         if outside.size:
             self.labels_[outside] = self._nearest_centers(codes[:, outside])
-        self.cluster_centers_ = view_means(views, self.labels_, self.n_clusters_)
+        self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
 
     def _bins(self) -> Bins:
         return Bins(self.bins_["points"], self.bins_["start"], self.max_bins is None)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import row_blocks
-from ...data.checks import check_number
+from ...data.checks import per_view_numbers
 from ...data.views import Views
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
@@ -89,46 +89,18 @@ def _bad_tags(name: str, value: float, row: int) -> ViewError:
 
 def check_vigilance(vigilance: Any, kinds: Mapping[str, str]) -> Floats:
     """One number for each view, in the order of the views."""
-    names = list(kinds)
-    if isinstance(vigilance, Mapping):
-        for key in vigilance:
-            if key not in kinds and key not in KINDS:
-                raise ParameterError(
-                    f"vigilance names {key!r}, which is neither a view ({', '.join(names)}) nor 'content' or 'tags'."
-                )
-        given = [vigilance.get(name, vigilance.get(kinds[name], 0.1)) for name in names]
-    elif isinstance(vigilance, (list, tuple, np.ndarray)):
-        given = list(vigilance)
-        if len(given) != len(names):
-            raise ParameterError(f"vigilance must be one number, or one for each of the {len(names)} views.")
-    else:
-        given = [vigilance] * len(names)
-    for name, value in zip(names, given, strict=True):
-        try:
-            check_number("vigilance", value, low=0, high=1)
-        except ParameterError:
-            raise ParameterError(
-                f"vigilance must be between 0 and 1 for every view, got {value!r} for view {name!r}."
-            ) from None
-    return np.array(given, dtype=np.float64)
+    given = vigilance
+    if isinstance(given, Mapping):
+        by_kind = {name: given.get(kind, 0.1) for name, kind in kinds.items()}
+        given = {**by_kind, **{key: value for key, value in given.items() if key in kinds or key not in KINDS}}
+    return per_view_numbers("vigilance", given, tuple(kinds), high=1)
 
 
 def check_shares(contributions: Any, names: tuple[str, ...]) -> Floats | None:
     """Fixed contributions that sum to one, in the order of the views; None where they adapt."""
     if isinstance(contributions, str) and contributions == "adaptive":
         return None
-    wanted = f"'adaptive' or {len(names)} number(s) of at least 0, one for each view ({', '.join(names)})"
-    given = contributions
-    if isinstance(given, Mapping):
-        if set(given) != set(names):
-            raise ParameterError(f"contributions must be {wanted}; got numbers for {', '.join(map(repr, given))}.")
-        given = [given[name] for name in names]
-    try:
-        shares = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        shares = np.empty(0)
-    if shares.shape != (len(names),) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
-        raise ParameterError(f"contributions must be {wanted}, not all 0; got {contributions!r}.")
+    shares = per_view_numbers("contributions", contributions, names, some_above_zero=True, instead="'adaptive' or ")
     return shares / shares.sum()
 
 

@@ -36,8 +36,11 @@ _LINE = 64  # bytes that come in together
 
 
 def suits(F: np.ndarray) -> bool:
-    """Is ``narrow_product`` the quick way to multiply by F on this machine? Where not, BLAS is."""
-    return _WIDTH > 0 and F.shape[1] <= MOST_COLUMNS
+    """Is ``narrow_product`` the quick way to multiply by F on this machine? Where not, BLAS is.
+
+    Nor does it suit where Numba's compiler is off (``NUMBA_DISABLE_JIT=1``): what it is made of is machine code.
+    """
+    return _WIDTH > 0 and not config.DISABLE_JIT and F.shape[1] <= MOST_COLUMNS
 
 
 def _tile(n_rows, n_vectors):

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from ...arrays import Matrix, is_sparse
+from ...arrays import is_sparse
 from ...blocks import Workers, workers
 from ...data.checks import as_generator, check_choice, check_number, check_sample_weight
 from ...data.views import Views
@@ -120,7 +120,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         return problem, mean_square
 
     def _table(self, views: Views) -> Table:
-        matrix = join_views(views, self.view_fill_)
+        matrix = views.joined(self.view_fill_)
         if self.offset_.any():
             matrix = (matrix.toarray() if is_sparse(matrix) else matrix) - self.offset_
         return make_table(matrix, np.full(self.n_features_in_, 1.0 / self.view_unit_))
@@ -305,27 +305,3 @@ def random_points(problem: Problem, mean_square: float, n_clusters: int, init: s
     scale = np.array([mean_square if mean_square > 0 else 1.0])
     seeds = choose_seeds([problem.table], problem.weight, scale, n_clusters, init, rng, problem.workers)
     return problem.table.dense_rows(seeds)
-
-
-def join_views(views: Views, fill: Mapping[str, Floats]) -> Matrix:
-    """All views side by side; what an item lacks is filled. One dense view in C order stays where it is."""
-    from scipy import sparse
-
-    parts = []
-    for v, (name, matrix) in enumerate(views.items()):
-        absent = np.flatnonzero(~views.mask[:, v])
-        if absent.size and is_sparse(matrix):
-            matrix = (sparse.diags_array(views.mask[:, v].astype(matrix.dtype)) @ matrix).tocsr()
-        elif absent.size:
-            matrix = np.array(matrix)
-            matrix[absent] = fill[name]
-        parts.append(matrix)
-    if all(is_sparse(part) for part in parts):
-        return parts[0] if len(parts) == 1 else sparse.hstack(parts, format="csr")
-    if len(parts) == 1:
-        joined = np.ascontiguousarray(parts[0])
-    else:
-        joined = np.concatenate([part.toarray() if is_sparse(part) else part for part in parts], axis=1)
-    joined = joined.view()
-    joined.flags.writeable = False
-    return joined

@@ -13,6 +13,7 @@ from sklearn.cluster import KMeans
 from ...arrays import Matrix, is_sparse
 from ...blocks import workers
 from ...data.checks import check_number, check_sample_weight
+from ...data.joining import side_by_side
 from ...data.views import Views
 from ...errors import ViewError
 from ...types import Places
@@ -110,21 +111,17 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
         return labels
 
     def _join(self, views: Views) -> Matrix:
+        """The scaled views as one table; 0, the middle of a dense view, where an item lacks one."""
         from scipy import sparse
 
         parts = []
-        for v, (name, matrix) in enumerate(views.items()):
+        for name, matrix in views.items():
             shift, factor = self.view_shift_[name], self.view_factor_[name]
             if is_sparse(matrix):
-                scaled = (matrix @ sparse.diags_array(factor)).tocsr()
-                parts.append(scaled if not shift.any() else scaled.toarray() - shift * factor)
-                continue
-            scaled = (matrix - shift.astype(matrix.dtype)) * factor.astype(matrix.dtype)
-            scaled[~views.mask[:, v]] = 0.0
-            parts.append(scaled)
-        if all(is_sparse(part) for part in parts):
-            return sparse.hstack(parts, format="csr")
-        return np.hstack([part.toarray() if is_sparse(part) else part for part in parts])
+                parts.append((matrix @ sparse.diags_array(factor)).tocsr())
+            else:
+                parts.append((matrix - shift.astype(matrix.dtype)) * factor.astype(matrix.dtype))
+        return side_by_side(parts, views.mask, [np.zeros(part.shape[1]) for part in parts])
 
     def _split(self, centers: NDArray[np.floating]) -> dict[str, NDArray[np.float64]]:
         result, start = {}, 0

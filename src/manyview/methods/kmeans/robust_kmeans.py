@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import is_sparse
 from ...blocks import Workers, workers
-from ...data.checks import as_generator, check_choice, check_number, check_sample_weight
+from ...data.checks import as_generator, check_choice, check_number, check_sample_weight, per_view_numbers
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...types import Floats, Places
@@ -194,29 +193,11 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
 
     def _fixed_weights(self) -> Floats:
         """The numbers behind ``view_weights``; 1 for each view where they are learned or equal."""
-        names, given = self.view_names_, self.view_weights
+        given = self.view_weights
         if isinstance(given, str) and given in ("learned", "equal"):
-            return np.ones(len(names))
-        if isinstance(given, Mapping):
-            for name in (*given, *names):
-                if name not in names or name not in given:
-                    raise ParameterError(
-                        f"view_weights must give one number for each view ({', '.join(names)}); "
-                        f"{'unknown is' if name not in names else 'there is none for'} {name!r}."
-                    )
-            given = [given[name] for name in names]
-        try:
-            numbers = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError):
-            numbers = np.empty(0)
-        if numbers.shape != (len(names),):
-            raise ParameterError(
-                f"view_weights must be 'learned', 'equal' or {len(names)} number(s), one for each view "
-                f"({', '.join(names)}); got {self.view_weights!r}."
-            )
-        if not np.isfinite(numbers).all() or (numbers < 0).any() or not numbers.any():
-            raise ParameterError(f"view_weights must be finite, at least 0 and not all 0; got {self.view_weights!r}.")
-        return numbers
+            return np.ones(len(self.view_names_))
+        instead = "'learned', 'equal' or "
+        return per_view_numbers("view_weights", given, self.view_names_, some_above_zero=True, instead=instead)
 
     def _problem(
         self,
