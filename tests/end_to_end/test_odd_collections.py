@@ -90,7 +90,7 @@ def test_texts_alone(tmp_path):
     (tmp_path / "e" / "a.txt").write_text("alpha")
     (tmp_path / "e" / "b.txt").write_text("beta")
     run("init", tmp_path / "e")
-    assert "no word stands in two texts" in run("fit", tmp_path / "e.manyview", code=2).stderr
+    assert "no word is in two texts" in run("fit", tmp_path / "e.manyview", code=2).stderr
 
 
 def test_few_pictures_and_equal_ones(noise, tmp_path):
