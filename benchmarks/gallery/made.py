@@ -54,8 +54,9 @@ def make_collection(path: Path, n_items: int = 100_000, seed: int = 0) -> Path:
             confidence=rng.random(n_items),
         )
         from manyview.workflow.living import refresh_profiles
+        from manyview.workflow.state import State
 
-        refresh_profiles(made, run.id)
+        refresh_profiles(State(made, run))
         numbers = made.tagging.numbers(words.tolist())
         likely = rng.random((n_items, PROPOSED))
         made.runs.save_proposals(

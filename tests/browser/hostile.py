@@ -17,6 +17,7 @@ from manyview.collection.proposals import NewProposal
 from manyview.workflow import edits
 from manyview.workflow.living import current_clusters, refresh_profiles
 from manyview.workflow.reading import map_layout
+from manyview.workflow.state import State
 
 from ..ingest.makers import app, app1_xmp, app13, exif, iim, jpeg, xmp
 
@@ -77,7 +78,7 @@ def make_hostile(folder: Path) -> Path:
         _show(collection)
         _fit(collection)
         _propose(collection)
-        refresh_profiles(collection)
+        refresh_profiles(State(collection))
         for number, cluster in enumerate(current_clusters(collection)):
             edits.rename(collection, cluster.id, evil("cluster", number))
         with mock.patch.object(map_layout, "_plane", lambda points, seed: map_layout._flat(points)):

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from manyview import Collection, errors
 from manyview.collection import layout
+from manyview.workflow.reading.index import Index, Parts
+from manyview.workflow.reading.item_facts import item_facts
 
 N = 8
 WORDS = ("dog", "cat", "cow")
@@ -54,6 +56,30 @@ def check(collection, run):
     return found
 
 
+def check_index(collection, run, parts):
+    """What the gallery keeps in arrays is what the catalogue's views and triggers say."""
+    index = Index(collection, parts)
+    here = set(collection.items.ids.tolist())
+
+    def pairs(found):
+        return sorted(zip(index.ids[found[0]].tolist(), found[1].tolist(), strict=True))
+
+    known = [tuple(pair) for pair in collection._catalog.rows("SELECT item_id, tag_id FROM known_tags ORDER BY 1, 2")]
+    assert pairs(index.known) == [pair for pair in known if pair[0] in here]
+    sql = "SELECT item_id, tag_id FROM proposals WHERE run_id = ? AND is_open = 1 ORDER BY 1, 2"
+    assert pairs(index.open_pairs) == [tuple(pair) for pair in collection._catalog.rows(sql, (run.id,))]
+    assert index.n_open == collection.runs.rows.above(run.id, 0.0)[0]
+    for item in here:
+        words = sorted(word for word, _ in item_facts(index, item).tags)
+        assert words == sorted(collection.tagging.words_of(item))
+    table = collection.tags
+    assert sorted(index.tag_counts()) == sorted(
+        (name, n)
+        for name, n in zip(table.names, np.asarray(table.yes.sum(axis=0)).ravel().astype(int), strict=True)
+        if n
+    )
+
+
 STEPS = st.lists(
     st.tuples(st.sampled_from(["yes", "no", "undo", "file", "gone", "back", "again"]), st.integers(0, 10**6)),
     max_size=12,
@@ -67,6 +93,7 @@ def test_what_is_open_is_kept_right_whatever_happens(tmp_path_factory, steps):
     np.save(folder / "given.npy", np.arange(2.0 * N).reshape(N, 2))
     with Collection.create(folder / "c.manyview", folder / "given.npy") as collection:
         run, _ = propose(collection)
+        parts = Parts()
         for what, number in steps:
             rng = np.random.default_rng(number)
             item, word = int(rng.integers(1, N + 1)), str(rng.choice(WORDS))
@@ -85,6 +112,7 @@ def test_what_is_open_is_kept_right_whatever_happens(tmp_path_factory, steps):
             else:
                 run, _ = propose(collection, number)
             check(collection, run)
+            check_index(collection, run, parts)
 
 
 def test_orders_filters_and_pages(collection):

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..collection.items import Problem
-from ..collection.living import Standing
 from ..collection.runs import Run
 from ..collection.store import Store
 from ..data.views import Views
@@ -24,8 +23,9 @@ from ..types import Ids, Progress
 from .changes import ChangeReport
 from .compute import Computed, came_with_source, compute_views, default_views
 from .living import closeness_of_items, refresh_profiles, settle
-from .run_views import TAGS, run_views
+from .run_views import TAGS
 from .sources import choose_sources, read_sources
+from .state import State
 from .updates import record_update, tell_changes
 
 __all__ = ["FEWEST_TO_OPEN", "Added", "add_items"]
@@ -100,7 +100,7 @@ def add_items(
     if moved_from is not None:
         collection.whereabouts.replace_source(moved_from, sources[0].path, sources[0].root)
     if run is not None:
-        standing = collection.living.standing(run.id)
+        standing = State(collection, run).standing
         before = collection.living.start_update(standing.ids, standing.clusters)
     said, bad, n_moved = read_sources(collection, sources, progress)
     if run is None:
@@ -115,9 +115,10 @@ def add_items(
     n_moved += computed.n_recognised
     if progress is not None:
         progress("placing", 0, 1)
-    placed = _place(collection, run, n_jobs)
+    state = State(collection, run)
+    placed = _place(state, n_jobs)
     with collection.transaction():
-        added = _keep(collection, run, before, placed, n_moved)
+        added = _keep(state, before, placed, n_moved)
     added.said, added.bad = [*said, *added.said, *map(str, computed.notes)], [*bad, *computed.bad]
     if progress is not None:
         progress("placing", 1, 1)
@@ -166,11 +167,11 @@ def _check_views(collection: Store, run: Run) -> None:
 # --- placing ---
 
 
-def _place(collection: Store, run: Run, n_jobs: int | None) -> _Placed:
+def _place(state: State, n_jobs: int | None) -> _Placed:
     """Labels for the items that the run does not know."""
     placed = _Placed()
+    collection, run, ids = state.collection, state.run, state.ids
     labelled, labels = collection.runs.labels(run.id)
-    ids = collection.items.ids
     waiting = np.setdiff1d(ids, labelled)
     placed.waiting = set(waiting.tolist())
     if not waiting.size:
@@ -179,7 +180,7 @@ def _place(collection: Store, run: Run, n_jobs: int | None) -> _Placed:
     copies = {i.id: i.duplicate_of for i in collection.items if i.id in late and i.duplicate_of in here}
     fresh = np.array([item for item in waiting.tolist() if item not in copies], dtype=np.int64)
     if fresh.size:
-        X = run_views(collection, run)
+        X = state.views
         if X is None:
             raise StoreError(f"the views of run {run.id} are not there any more. Fit again.")
         model = collection.runs.model(run.id)
@@ -188,7 +189,7 @@ def _place(collection: Store, run: Run, n_jobs: int | None) -> _Placed:
             if hasattr(model, "partial_fit"):
                 _learn(placed, model, X, ids, fresh, labels)
             else:
-                _predict(collection, run, placed, model, X, fresh, n_jobs)
+                _predict(state, placed, model, X, fresh, (labelled, labels), n_jobs)
     known = dict(zip(labelled.tolist(), labels.tolist(), strict=True))
     known |= placed.labels
     placed.labels |= {item: known.get(lead or -1, -1) for item, lead in copies.items()}
@@ -205,22 +206,19 @@ def _learn(placed: _Placed, model: Any, X: Views, ids: Ids, fresh: Ids, labels: 
 
 
 def _predict(
-    collection: Store, run: Run, placed: _Placed, model: Any, X: Views, fresh: Ids, n_jobs: int | None
+    state: State, placed: _Placed, model: Any, X: Views, fresh: Ids, labels_of_run: tuple[Ids, Ids], n_jobs: int | None
 ) -> None:
     """A method that only predicts: the rest is up to the neighbours."""
     from ..methods.consensus.novelty import measure_strangeness
 
-    ids = collection.items.ids
-    standing = collection.living.standing(run.id)
-    known = standing.ids[standing.labels >= 0]
-    of_run = dict(zip(standing.ids.tolist(), standing.labels.tolist(), strict=True))
+    ids = state.ids
+    labelled, said = labels_of_run
+    known, outside = labelled[said >= 0], labelled[said == -1]
+    of_run = dict(zip(labelled.tolist(), said.tolist(), strict=True))
     rows = {name: np.searchsorted(ids, part) for name, part in (("known", known), ("fresh", fresh))}
     model.set_params(n_jobs=n_jobs)
     found = model.predict(X[rows["fresh"]]).astype(np.int64)
-    # Earlier strangers wait for others of their kind.
-    labelled, labels_of_run = collection.runs.labels(run.id)
-    outside = labelled[labels_of_run == -1]
-    both = np.concatenate([fresh, outside])
+    both = np.concatenate([fresh, outside])  # earlier strangers wait for others of their kind
     measured = measure_strangeness(
         X[rows["known"]], X[np.searchsorted(ids, both)], scalings=getattr(model, "scalings_", None), n_jobs=n_jobs
     )
@@ -236,7 +234,7 @@ def _predict(
             labels[item] = _majority([of_run[other] for other in neighbours], made_later, labels[item])
     placed.labels = {**labels, **placed.labels}
     placed.strangers = {item for item in fresh[strange[: fresh.size]].tolist() if placed.labels[item] == -1}
-    placed.adjusted = _follow_splits(collection, run, standing, of_run, placed.labels, fresh, near)
+    placed.adjusted = _follow_splits(state, of_run, placed.labels, fresh, near)
 
 
 def _open_groups(placed: _Placed, measured: Any, items: Ids, strange: NDArray[np.bool_], label: int) -> None:
@@ -261,17 +259,18 @@ def _majority(labels: list[int], allowed: set[int], otherwise: int) -> int:
 
 
 def _follow_splits(
-    collection: Store,
-    run: Run,
-    standing: Standing,
+    state: State,
     of_run: Mapping[int, int],
     labels: Mapping[int, int],
     fresh: Ids,
     near: list[list[int]],
 ) -> list[tuple[int, int, int | None]]:
     """New items of a label that a person has split go to the part most of their neighbours are in."""
-    with_label = {row.id for row in collection.runs.clusters(run.id)}
-    by_hand = set(collection.living.placed().values()) - with_label
+    with_label = {row.id for row in state.collection.runs.clusters(state.run.id)}
+    by_hand = set(state.collection.living.placed().values()) - with_label
+    if not by_hand:
+        return []
+    standing = state.standing
     now = dict(zip(standing.ids.tolist(), standing.own.tolist(), strict=True))
     adjusted: list[tuple[int, int, int | None]] = []
     for item, neighbours in zip(fresh.tolist(), near, strict=True):
@@ -285,19 +284,20 @@ def _follow_splits(
 # --- keeping ---
 
 
-def _keep(collection: Store, run: Run, before: tuple[Ids, Ids], placed: _Placed, n_moved: int) -> Added:
+def _keep(state: State, before: tuple[Ids, Ids], placed: _Placed, n_moved: int) -> Added:
     """Write everything down, and say what changed."""
+    collection, run = state.collection, state.run
     living = collection.living
     identities = {label: living.new_cluster() for label in sorted(placed.opened)}
     living.add_labels(run.id, placed.labels, identities)
     living.adjust(run.id, placed.adjusted)
     if placed.model is not None:
         collection.runs.replace_model(run.id, placed.model)
-    settle(collection, run.id)
-    living.set_confidence(run.id, _confidence(collection, run, sorted(placed.labels)))
-    refresh_profiles(collection, run.id)
+    state = settle(state.moved())
+    living.set_confidence(run.id, _confidence(state, sorted(placed.labels)))
+    refresh_profiles(state)
     were = set(before[0].tolist())
-    changes = tell_changes(collection, run, before, placed.waiting & were)
+    changes = tell_changes(state, before, placed.waiting & were)
     added = _told(run, changes, placed, were, set(identities.values()), n_moved)
     if placed.labels or changes.n_gone or changes.n_moved or n_moved:
         record_update(
@@ -307,11 +307,12 @@ def _keep(collection: Store, run: Run, before: tuple[Ids, Ids], placed: _Placed,
     return added
 
 
-def _confidence(collection: Store, run: Run, items: list[int]) -> dict[int, float | None]:
+def _confidence(state: State, items: list[int]) -> dict[int, float | None]:
     """How sure the places of new items are, by the clusters as they are now; None where nothing is known."""
-    standing = collection.living.standing(run.id)
-    values, numbers = closeness_of_items(collection, run, standing, items)
-    own = np.array(standing.of(items))[:, None] == np.array(numbers, dtype=np.int64)
+    if not items:
+        return {}
+    values, numbers = closeness_of_items(state, items)
+    own = np.array(state.standing.of(items))[:, None] == np.array(numbers, dtype=np.int64)
     values = np.nan_to_num(values, nan=-np.inf)
     with np.errstate(invalid="ignore"):  # where nothing is known
         margin = np.max(values, axis=1, where=own, initial=-np.inf) - np.max(

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.runs import Run
-from ..collection.store import Store
 from ..types import Ids
 from .living import closeness_of_items
+from .state import State
 
 __all__ = ["ChangeReport", "Flow", "Mover", "change_report", "explain_movers"]
 
@@ -204,16 +203,15 @@ def _items(number: int) -> str:
     return "1 item" if number == 1 else f"{number} items"
 
 
-def explain_movers(collection: Store, run: Run, report: ChangeReport) -> tuple[Mover, ...]:
+def explain_movers(state: State, report: ChangeReport) -> tuple[Mover, ...]:
     """Why each item moved: what a person said of it, what became of its cluster, or to what it is closer now."""
     if not report.movers:
         return ()
-    standing = collection.living.standing(run.id)
-    living = collection.living
+    living = state.collection.living
     by_hand = {**living.held(), **living.placed()}
     linked = living.links().groups
     linked_items = {item for group in linked.values() for item in group}
-    values, numbers = closeness_of_items(collection, run, standing, [one.item for one in report.movers])
+    values, numbers = closeness_of_items(state, [one.item for one in report.movers])
     place = {cluster: n for n, cluster in enumerate(numbers)}
     told = []
     for row, one in enumerate(report.movers):

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..collection.history import Change, Entry
-from ..collection.living import Links, Standing
+from ..collection.living import Links
 from ..collection.store import Store
 from ..errors import Conflict, ParameterError, StoreError
-from .living import LiveCluster, clusters_of, refresh_profiles, settle
-from .run_views import run_views
+from .living import LiveCluster, refresh_profiles, settle
+from .state import State
 
 __all__ = ["ACTIONS", "link", "merge", "move", "pin", "rename", "split", "undo_rows"]
 
@@ -29,7 +29,7 @@ _KINDS = frozenset({"rename", "merge", "split", "move", "pin", "unpin", "link", 
 
 def rename(collection: Store, cluster: int, name: str | None, *, who: str | None = None) -> Entry:
     """Give a cluster a name; None, or nothing but spaces, takes a person's name away, and its own one counts again."""
-    now = _Now(collection)
+    now = _start(collection)
     one = now.cluster(cluster)
     if name is None or not name.strip():
         if not one.is_named:
@@ -48,7 +48,7 @@ def merge(collection: Store, clusters: Iterable[int], *, into: int | None = None
     """Make clusters one. It keeps the number and name of ``into``, by default of the one with a person's name, else a
     pinned one, else the largest. Where later runs find the parts again, they stay one.
     """
-    now = _Now(collection)
+    now = _start(collection)
     chosen = [now.cluster(number) for number in dict.fromkeys(int(number) for number in clusters)]
     if into is not None and into not in [one.id for one in chosen]:
         chosen.append(now.cluster(into))
@@ -59,13 +59,15 @@ def merge(collection: Store, clusters: Iterable[int], *, into: int | None = None
     for pair in now.links.pairs:
         a, b = now.standing.of(pair)
         if a != b and {a, b} <= numbers:
-            raise ParameterError(f"{now.apart(*pair)} They are in clusters {a} and {b}, which therefore stay two.")
+            raise ParameterError(
+                f"{_apart(collection, *pair)} They are in clusters {a} and {b}, which therefore stay two."
+            )
     others = [one for one in chosen if one.id != first.id]
     summary = f"merged {', '.join(f'cluster {one.id} ({one.name})' for one in others)} into {first.id} ({first.name})"
     with _entry(collection, "merge", summary, [first.id, *(one.id for one in others)], who) as change:
         for one in others:
             change.put("clusters", id=one.id, merged_into=first.id)
-    refresh_profiles(collection)
+    refresh_profiles(now.moved())
     return collection.history.get(change.id)
 
 
@@ -75,11 +77,11 @@ def split(collection: Store, cluster: int, n: int = 2, *, who: str | None = None
     Items that are linked stay together. The other parts are new clusters, and their items stay in them as if they had
     been moved there.
     """
-    now = _Now(collection)
+    now = _start(collection)
     one = now.cluster(cluster)
     if isinstance(n, bool) or int(n) != n or n < 2:
         raise ParameterError(f"a split makes at least 2 parts, got {n}.")
-    parts = _parts(collection, now, one, int(n))
+    parts = _parts(now, one, int(n))
     sizes = ", ".join(str(len(part)) for part in parts)
     summary = f"split cluster {one.id} ({one.name}) into {len(parts)}: {sizes} items"
     with collection.transaction():
@@ -87,7 +89,7 @@ def split(collection: Store, cluster: int, n: int = 2, *, who: str | None = None
         with _entry(collection, "split", summary, [one.id, *made], who) as change:
             for number, part in zip(made, parts[1:], strict=True):
                 change.put_many("placements", [{"item_id": item, "cluster_id": number} for item in part])
-    refresh_profiles(collection)
+    refresh_profiles(now.moved())
     return collection.history.get(change.id)
 
 
@@ -103,13 +105,13 @@ def move(
 
     What is linked to them, and copies of them that were not moved themselves, come along.
     """
-    now = _Now(collection)
+    now = _start(collection)
     if cluster is None:
         name = None if name is None or not name.strip() else _check_name(now, None, name)
     elif name is not None:
         raise ParameterError("a name is for a new cluster; use rename for one that is there.")
     target = None if cluster is None else now.cluster(cluster)
-    asked = [now.item(item) for item in dict.fromkeys(int(item) for item in items)]
+    asked = [_item(now, item) for item in dict.fromkeys(int(item) for item in items)]
     if not asked:
         raise ParameterError("a move needs at least one item.")
     every = sorted({item for one in asked for item in now.links.group(one)})
@@ -117,7 +119,7 @@ def move(
         both = first in every and second in every
         there = [now.standing.of([item])[0] for item in (first, second) if item not in every]
         if both or (len(there) == 1 and target is not None and there[0] == target.id):
-            raise ParameterError(now.apart(first, second))
+            raise ParameterError(_apart(collection, first, second))
     placed = collection.living.placed()
     rows = [item for item in every if item in asked or item in placed]
     with collection.transaction():
@@ -131,7 +133,7 @@ def move(
             change.put_many("placements", [{"item_id": item, "cluster_id": number} for item in rows])
             if name:
                 change.put("clusters", id=number, name=name)
-    refresh_profiles(collection)
+    refresh_profiles(now.moved())
     return collection.history.get(change.id)
 
 
@@ -141,7 +143,7 @@ def pin(collection: Store, cluster: int, pinned: bool = True, *, who: str | None
     A pinned cluster loses nobody but by a person's hand. Others may still join it, when items are added or a run finds
     them there; pin it again to keep those too.
     """
-    now = _Now(collection)
+    now = _start(collection)
     one = now.cluster(cluster)
     held = collection.living.held()
     merged = collection.living.merged()
@@ -171,8 +173,8 @@ def link(collection: Store, first: int, second: int, together: bool | None, *, w
     Together: both go where a person moved or pinned one of them, else where most of what is linked to them is. Apart:
     if they share a cluster, the one nobody moved or pinned goes to the cluster it is closest to among the others.
     """
-    now = _Now(collection)
-    a, b = sorted((now.item(first), now.item(second)))
+    now = _start(collection)
+    a, b = sorted((_item(now, first), _item(now, second)))
     if a == b:
         raise ParameterError("a link is between two different items.")
     names = f"{_name(collection, a)} and {_name(collection, b)}"
@@ -180,17 +182,16 @@ def link(collection: Store, first: int, second: int, together: bool | None, *, w
     if together is None:
         if known is None:
             raise ParameterError(f"{names} are not linked.")
-        with _entry(collection, "unlink", f"unlinked {names}", now.clusters_of(a, b), who) as change:
+        with _entry(collection, "unlink", f"unlinked {names}", _clusters_of(now, a, b), who) as change:
             change.drop("links", first_id=a, second_id=b)
     else:
         if known is together:
             raise ParameterError(f"{names} are linked so already.")
         _check_link(collection, now, a, b, together)
         word = "together" if together else "apart"
-        with _entry(collection, "link", f"{word}: {names}", now.clusters_of(a, b), who) as change:
+        with _entry(collection, "link", f"{word}: {names}", _clusters_of(now, a, b), who) as change:
             change.put("links", first_id=a, second_id=b, together=int(together))
-        settle(collection)
-    refresh_profiles(collection)
+    refresh_profiles(now.moved() if together is None else settle(now.moved()))
     return collection.history.get(change.id)
 
 
@@ -202,10 +203,10 @@ def undo_rows(collection: Store, entry: Entry, *, who: str | None = None) -> Ent
         done = collection.history.undo(entry.id, who=who)
         if why := _contradiction(collection):
             raise Conflict(f"entry {entry.id} ({entry.summary}) cannot be undone: {why} Nothing was changed.")
-        if collection.runs.newest() is not None:
-            settle(collection)
-    if collection.runs.newest() is not None:
-        refresh_profiles(collection)
+        run = collection.runs.newest()
+        after = None if run is None else settle(State(collection, run))
+    if after is not None:
+        refresh_profiles(after)
     return done
 
 
@@ -244,45 +245,29 @@ def _contradiction(collection: Store) -> str | None:
 # --- what is there now ---
 
 
-class _Now:
+def _start(collection: Store) -> State:
     """The state an edit starts from."""
+    collection.check_writable("an edit")
+    return State(collection)
 
-    def __init__(self, collection: Store) -> None:
-        collection.check_writable("an edit")
-        self.collection = collection
-        self.run = collection.runs.get()
-        self.standing: Standing = collection.living.standing(self.run.id)
-        self.clusters = {one.id: one for one in clusters_of(collection, self.run, self.standing)}
-        self.link_rows = collection.living.link_rows()
-        self.links = Links(self.link_rows)
 
-    def cluster(self, number: int) -> LiveCluster:
-        """A cluster that is there, or why it is not."""
-        if number in self.clusters:
-            return self.clusters[number]
-        merged = self.collection.living.merged()
-        if number in merged:
-            raise ParameterError(f"cluster {number} was merged into {merged[number]}; name that one.")
-        there = ", ".join(map(str, sorted(self.clusters)))
-        what = "has no items now" if number in self.collection.living.said() else "does not exist"
-        raise ParameterError(f"cluster {number} {what}; the clusters of run {self.run.id} are {there}.")
+def _item(now: State, number: int) -> int:
+    """An item that is there."""
+    found = now.collection.items.get(int(number))
+    place = int(np.searchsorted(now.ids, found.id))
+    if place >= now.ids.size or now.ids[place] != found.id:
+        raise ParameterError(f"item {number} ({found.key}) is not in the collection any more.")
+    return found.id
 
-    def item(self, number: int) -> int:
-        """An item that is there."""
-        found = self.collection.items.get(int(number))
-        ids = self.collection.items.ids
-        place = int(np.searchsorted(ids, found.id))
-        if place >= ids.size or ids[place] != found.id:
-            raise ParameterError(f"item {number} ({found.key}) is not in the collection any more.")
-        return found.id
 
-    def clusters_of(self, *items: int) -> list[int]:
-        return sorted({cluster for cluster in self.standing.of(items) if cluster >= 0})
+def _clusters_of(now: State, *items: int) -> list[int]:
+    return sorted({cluster for cluster in now.standing.of(items) if cluster >= 0})
 
-    def apart(self, first: int, second: int) -> str:
-        """Why two items cannot be in one place."""
-        names = f"{_name(self.collection, first)} and {_name(self.collection, second)}"
-        return f"{names} (items {first} and {second}) are to stay apart; take that away first with `unlink`."
+
+def _apart(collection: Store, first: int, second: int) -> str:
+    """Why two items cannot be in one place."""
+    names = f"{_name(collection, first)} and {_name(collection, second)}"
+    return f"{names} (items {first} and {second}) are to stay apart; take that away first with `unlink`."
 
 
 @contextmanager
@@ -303,7 +288,7 @@ def _name(collection: Store, item: int) -> str:
     return collection.items.get(item).key.encode("utf-8", "backslashreplace").decode()
 
 
-def _check_name(now: _Now, cluster: int | None, name: str) -> str:
+def _check_name(now: State, cluster: int | None, name: str) -> str:
     word = " ".join(name.split())
     if len(word) > _LONGEST_NAME:
         raise ParameterError(f"a name has at most {_LONGEST_NAME} characters, got {len(word)}.")
@@ -311,23 +296,23 @@ def _check_name(now: _Now, cluster: int | None, name: str) -> str:
         word.encode()
     except UnicodeEncodeError:
         raise ParameterError("a name must be text; this one holds half a character.") from None
-    for one in now.clusters.values():
+    for one in now.clusters:
         if one.id != cluster and one.name.casefold() == word.casefold():
             raise ParameterError(f"cluster {one.id} is called {one.name!r} already. Choose another name, or merge.")
     return word
 
 
-def _parts(collection: Store, now: _Now, one: LiveCluster, n: int) -> list[list[int]]:
+def _parts(now: State, one: LiveCluster, n: int) -> list[list[int]]:
     """The items of a cluster in ``n`` parts, the largest first."""
     import warnings
 
     from ..methods.consensus.consensus import ConsensusClustering
 
     members = now.standing.members()[one.id]
-    X = run_views(collection, now.run)
+    X = now.views
     if X is None:
         raise StoreError(f"the views of run {now.run.id} are not there any more; fit again first.")
-    rows = np.searchsorted(collection.items.ids, members)
+    rows = np.searchsorted(now.ids, members)
     here = np.flatnonzero(X.mask[rows].any(axis=1))
     if here.size < n:
         raise ParameterError(f"cluster {one.id} has {here.size} items with views, too few for {n} parts.")
@@ -346,7 +331,7 @@ def _parts(collection: Store, now: _Now, one: LiveCluster, n: int) -> list[list[
     return parts
 
 
-def _check_link(collection: Store, now: _Now, a: int, b: int, together: bool) -> None:
+def _check_link(collection: Store, now: State, a: int, b: int, together: bool) -> None:
     """Refuse what contradicts an earlier word, and say which."""
     links = Links([row for row in now.link_rows if row[:2] != (a, b)])
     merged = collection.living.merged()
@@ -357,7 +342,7 @@ def _check_link(collection: Store, now: _Now, a: int, b: int, together: bool) ->
     if together:
         for first, second in links.pairs:
             if (first in groups[0] and second in groups[1]) or (first in groups[1] and second in groups[0]):
-                raise ParameterError(now.apart(first, second))
+                raise ParameterError(_apart(collection, first, second))
     ends: list[dict[int, str]] = []
     for group in groups:
         found: dict[int, str] = {}

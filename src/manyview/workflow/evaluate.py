@@ -297,7 +297,8 @@ def _judge_clusters(
     if n_classes < 2:
         raise ParameterError(f"labels {labels!r} put all items into one class; clusters cannot be judged by that.")
     k = n_classes if n_clusters is None else int(check_number("n_clusters", n_clusters, integer=True, low=1))
-    X, tags = fit_views(collection, None, method)[0][rows], collection.tags[rows]
+    every = collection.tags
+    X, tags = fit_views(collection, None, method, every)[0][rows], every[rows]
     found.labels, found.n_classes, found.n_labelled = labels, n_classes, int(known.sum())
     found.n_clusters, found.method = k, method
     makers = _clusterers(X, tags, METHODS[method], k, n_jobs)

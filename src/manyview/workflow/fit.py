@@ -29,6 +29,7 @@ from .identity import Then, identities_of_labels
 from .living import refresh_profiles, settle
 from .methods_table import Method, find_method
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
+from .state import State
 from .transfer import Annotations, annotations_of, common_view
 from .updates import record_update, standing_before, tell_changes
 
@@ -92,8 +93,9 @@ def fit_collection(
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
     if absent := [name for name in named or () if name != TAGS and name not in collection.view_names]:
         raise ParameterError(" ".join(map(str, computed.notes)) or f"{collection.path} has no view {absent[0]!r}.")
+    tags, words = collection.tags, item_words(collection)
     try:
-        X, said, tag_names = fit_views(collection, named, method)
+        X, said, tag_names = fit_views(collection, named, method, tags)
     except ParameterError as error:
         raise ParameterError(" ".join([str(error), *map(str, computed.notes)])) from None
     said += [str(note) for note in computed.notes if note.kind != "kept"]
@@ -110,7 +112,6 @@ def fit_collection(
         said.append(f"{places.size - rows.size} pictures repeat others and go where those go.")
     if progress is not None:
         progress(f"fitting {method}", 0, 1)
-    tags, words = collection.tags, item_words(collection)
     settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "views": list(X.names)}
     earlier = None if fresh else _earlier(collection, method, settings, X.ids)
     if earlier is not None:
@@ -147,10 +148,10 @@ def fit_collection(
             names={one.label: one.name.name for one in profiles},
             profiles={one.label: by_number(one.to_dict(), X.ids) for one in profiles},
         )
-        settle(collection, run.id)
+        state = settle(State(collection, run))
         collection.living.end_update()  # an addition that was stopped: its items are in this run
-        refresh_profiles(collection, run.id)
-        changes = None if before is None else tell_changes(collection, run, (before.ids, before.clusters))
+        refresh_profiles(state)
+        changes = None if before is None else tell_changes(state, (before.ids, before.clusters))
         record_update(collection, "fit", f"run {run.id}: {method}, {len(profiles)} clusters", run, changes)
     if progress is not None:
         progress(f"fitting {method}", 1, 1)

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.living import KeptProfile, Standing
-from ..collection.runs import Run
+from ..collection.living import KeptProfile
 from ..collection.store import Store
 from ..describe._grouping import check_grouping
 from ..describe.likeness import closeness_to_clusters
 from ..types import Ids
-from .run_views import by_number, describe_run, item_words, run_views
+from .run_views import by_number, describe_run
+from .state import State
 
 __all__ = [
     "LiveCluster",
     "closeness_of_items",
     "clusters_of",
     "current_clusters",
-    "labels_of_all",
+    "find_profiles",
     "refresh_profiles",
     "settle",
 ]
@@ -52,33 +52,20 @@ def current_clusters(collection: Store, run_id: int | None = None) -> list[LiveC
 
     Profiles that were kept are shown only for the very members they were made of; others are made anew.
     """
-    run = collection.runs.get(run_id)
-    return clusters_of(collection, run, collection.living.standing(run.id))
+    return State(collection, collection.runs.get(run_id)).clusters
 
 
-def clusters_of(collection: Store, run: Run, standing: Standing) -> list[LiveCluster]:
-    """``current_clusters`` of a run whose items' places are known already."""
-    return _live(collection, standing, _profiles(collection, run, standing)[0])
-
-
-def refresh_profiles(collection: Store, run_id: int | None = None) -> None:
-    """Keep the names and profiles that ``current_clusters`` would have to make anew."""
-    run = collection.runs.get(run_id)
-    found, fresh = _profiles(collection, run, collection.living.standing(run.id))
+def refresh_profiles(state: State) -> None:
+    """Keep the names and profiles that had to be made anew."""
+    found, fresh = state.profiles
     if fresh:
-        collection.living.keep_profiles(run.id, {cluster: found[cluster] for cluster in fresh})
+        state.collection.living.keep_profiles(state.run.id, {cluster: found[cluster] for cluster in fresh})
 
 
-def labels_of_all(collection: Store, standing: Standing) -> Ids:
-    """The cluster of every item of the collection, in its order; -1 for items in none and for those not yet placed."""
-    here = collection.items.ids
-    labels = np.full(here.size, -1, dtype=np.int64)
-    labels[np.searchsorted(here, standing.ids)] = standing.clusters
-    return labels
-
-
-def _live(collection: Store, standing: Standing, profiles: Mapping[int, KeptProfile]) -> list[LiveCluster]:
-    said, merged = collection.living.said(), collection.living.merged()
+def clusters_of(state: State) -> list[LiveCluster]:
+    """See ``State.clusters``."""
+    standing, profiles, living = state.standing, state.profiles[0], state.collection.living
+    said, merged = living.said(), living.merged()
     members = standing.members()
     found = []
     for cluster, items in members.items():
@@ -99,41 +86,31 @@ def _live(collection: Store, standing: Standing, profiles: Mapping[int, KeptProf
     return sorted(found, key=lambda one: (-one.size, one.id))
 
 
-def _profiles(collection: Store, run: Run, standing: Standing) -> tuple[dict[int, KeptProfile], list[int]]:
-    """What is said of each cluster, and of which it had to be found anew."""
-    members = standing.members()
+def find_profiles(state: State) -> tuple[dict[int, KeptProfile], list[int]]:
+    """See ``State.profiles``."""
+    living, members = state.collection.living, state.standing.members()
     digests = {cluster: _digest(items) for cluster, items in members.items()}
-    kept = collection.living.profiles(run.id)
+    kept = living.profiles(state.run.id)
     found = {c: kept[c] for c, digest in digests.items() if c in kept and kept[c].members == digest}
     if len(found) < len(members):
-        found |= {c: p for c, p in _as_the_run_says(collection, run, standing, digests).items() if c not in found}
-    given = {c: name for c, (name, _) in collection.living.said().items() if name is not None and c in members}
+        found |= {c: p for c, p in _as_the_run_says(state, digests).items() if c not in found}
+    given = {c: name for c, (name, _) in living.said().items() if name is not None and c in members}
     taken = {name.casefold(): cluster for cluster, name in given.items()}
     # A cluster that was given a person's word by chance gets another name.
     found = {c: p for c, p in found.items() if c in given or taken.get(p.name.casefold(), c) == c}
     stale = sorted(members.keys() - found.keys())
     if stale:
         names = {cluster: one.name for cluster, one in found.items()} | given
-        described = describe_run(
-            run_views(collection, run),
-            labels_of_all(collection, standing),
-            collection.tags,
-            item_words(collection),
-            weights=run.figures.get("view_weights"),
-            names=names,
-        )
-        ids = collection.items.ids
+        described = describe_run(state.views, state.labels, state.tags, state.words, weights=state.weights, names=names)
         for cluster in stale:
             one = described[cluster]
-            found[cluster] = KeptProfile(digests[cluster], one.name.name, by_number(one.to_dict(), ids))
+            found[cluster] = KeptProfile(digests[cluster], one.name.name, by_number(one.to_dict(), state.ids))
     return found, stale
 
 
-def _as_the_run_says(
-    collection: Store, run: Run, standing: Standing, digests: Mapping[int, str]
-) -> dict[int, KeptProfile]:
+def _as_the_run_says(state: State, digests: Mapping[int, str]) -> dict[int, KeptProfile]:
     """The profiles of the run itself, for clusters that are just what it found, with clusters by number."""
-    rows = collection.runs.clusters(run.id)
+    standing, rows = state.standing, state.collection.runs.clusters(state.run.id)
     number = {row.label: row.id for row in rows}
     found = {}
     for row in rows:
@@ -170,43 +147,34 @@ def _digest(items: Ids) -> str:
     return hashlib.blake2b(items.astype("<i8").tobytes(), digest_size=12).hexdigest()
 
 
-def closeness_of_items(
-    collection: Store, run: Run, standing: Standing, items: Iterable[int]
-) -> tuple[NDArray[np.float64], list[int]]:
+def closeness_of_items(state: State, items: Iterable[int]) -> tuple[NDArray[np.float64], list[int]]:
     """Closeness of items to every cluster as it is now, (n, n_clusters), and the clusters' numbers; NaN: not known."""
     wanted = np.fromiter((int(item) for item in items), dtype=np.int64)
-    X, labels = run_views(collection, run), labels_of_all(collection, standing)
-    grouping = check_grouping(labels)
+    X, grouping = state.views, check_grouping(state.labels)
     if X is None or not grouping.n_clusters:
         return np.full((wanted.size, grouping.n_clusters), np.nan), list(grouping.labels)
-    rows = np.searchsorted(collection.items.ids, wanted)
-    values = closeness_to_clusters(X, grouping, rows, _weights(run, X.names))
+    rows = np.searchsorted(state.ids, wanted)
+    values = closeness_to_clusters(X, grouping, rows, state.weights)
     return values, list(grouping.labels)
 
 
-def _weights(run: Run, names: Iterable[str]) -> dict[str, float] | None:
-    known = run.figures.get("view_weights")
-    return None if not known else {name: known.get(name, 0.0) for name in names}
-
-
-def settle(collection: Store, run_id: int | None = None) -> list[int]:
-    """Find a place for items that have to leave a cluster because of another in it; which items.
+def settle(state: State) -> State:
+    """Find a place for items that have to leave a cluster because of another in it; the state after that.
 
     An item (with all it is linked to) that must not be where another is goes to the cluster it is closest to among
     those that are free to it. Where there is none it stays in no cluster.
     """
-    run = collection.runs.get(run_id)
-    standing = collection.living.standing(run.id)
+    standing, collection = state.standing, state.collection
     links = collection.living.links()
     out = standing.ids[(standing.clusters == -1) & (standing.wanted >= 0)].tolist()
     homeless = sorted({links.leader(item) for item in out if item in links.groups[links.leader(item)]})
     if not homeless:
-        return []
+        return state
     now = dict(zip(standing.ids.tolist(), standing.clusters.tolist(), strict=True))
     groups = {leader: [item for item in links.groups[leader] if item in now] for leader in homeless}
     flat = [item for leader in homeless for item in groups[leader]]
-    values, numbers = closeness_of_items(collection, run, standing, flat)
-    settled, start = [], 0
+    values, numbers = closeness_of_items(state, flat)
+    is_settled, start = False, 0
     with collection.transaction():
         for leader in homeless:
             group = groups[leader]
@@ -220,7 +188,7 @@ def settle(collection: Store, run_id: int | None = None) -> list[int]:
             rival = next((item for item in rivals.values() if now[item] == home), None)
             if place is None or rival is None:
                 continue
-            collection.living.adjust(run.id, [(item, place, rival) for item in group])
+            collection.living.adjust(state.run.id, [(item, place, rival) for item in group])
             now.update((item, place) for item in group)
-            settled += group
-    return settled
+            is_settled = True
+    return state.moved() if is_settled else state

@@ -27,10 +27,15 @@ _FEWEST_TAGGED = 0.2
 
 
 def fit_views(
-    collection: Store, named: Sequence[str] | None, method: str, tag_names: Sequence[str] | None = None
+    collection: Store,
+    named: Sequence[str] | None,
+    method: str,
+    tags: TagTable,
+    tag_names: Sequence[str] | None = None,
 ) -> tuple[Views, list[str], list[str]]:
     """The views a fit uses, tags among them where they can serve; a sentence about them; the names of the tag columns.
 
+    ``tags`` are those of all items, as the collection has them.
     ``tag_names`` are the columns the tags have to have, for a model that knows them so.
     """
     needs = needs_of(method)
@@ -47,9 +52,9 @@ def fit_views(
         masks |= {name: held.mask[:, v] for v, name in enumerate(held.names)}
     said = [f"views: {', '.join(chosen)}" if chosen else "no computed views"]
     if tag_names is None:
-        usable, share = _usable_tags(collection.tags)
+        usable, share = _usable_tags(tags)
     else:
-        usable, share = _as_columns(collection.tags, tag_names), 1.0
+        usable, share = _as_columns(tags, tag_names), 1.0
     if "tags" in needs:
         if not chosen:
             raise ParameterError(f"{method} learns from the tags what to look for in other views, and there is none.")
@@ -98,10 +103,10 @@ def _as_columns(tags: TagTable, names: Sequence[str]) -> TagTable:
     return TagTable.from_matrix(csr_matrix(tags.yes @ chooser), names=list(names))
 
 
-def run_views(collection: Store, run: Run) -> Views | None:
+def run_views(collection: Store, run: Run, tags: TagTable) -> Views | None:
     """The views a run used, as they are now; those that were removed since are left out."""
     there = [name for name in run.views if name == TAGS or name in collection.view_names]
-    return fit_views(collection, there, run.method, run.figures.get("tag_names"))[0] if there else None
+    return fit_views(collection, there, run.method, tags, run.figures.get("tag_names"))[0] if there else None
 
 
 class ItemWords(NamedTuple):

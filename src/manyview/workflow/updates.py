@@ -12,7 +12,7 @@ from ..collection.runs import Run
 from ..collection.store import Store
 from ..types import Ids
 from .changes import ChangeReport, change_report, explain_movers
-from .living import current_clusters
+from .state import State
 
 __all__ = ["record_update", "standing_before", "tell_changes"]
 
@@ -26,13 +26,13 @@ def standing_before(collection: Store) -> Standing | None:
     return None if newest is None else collection.living.standing(newest.id)
 
 
-def tell_changes(collection: Store, run: Run, before: tuple[Ids, Ids], changed: Iterable[int] = ()) -> ChangeReport:
+def tell_changes(state: State, before: tuple[Ids, Ids], changed: Iterable[int] = ()) -> ChangeReport:
     """What is different now from a state before, with a reason for every item that moved."""
-    standing = collection.living.standing(run.id)
+    collection, standing = state.collection, state.standing
     names = {cluster: name for cluster, (name, _) in collection.living.said().items() if name is not None}
-    names = _older_names(collection) | {one.id: one.name for one in current_clusters(collection, run.id)} | names
+    names = _older_names(collection) | state.names | names
     report = change_report(before, (standing.ids, standing.clusters), changed=changed, names=names)
-    return replace(report, movers=explain_movers(collection, run, report))
+    return replace(report, movers=explain_movers(state, report))
 
 
 def _older_names(collection: Store) -> dict[int, str]:

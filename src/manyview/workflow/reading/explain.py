@@ -9,22 +9,16 @@ from ...collection.store import Store
 from ...describe.profiles import ClusterProfiles
 from ...describe.reasons import ItemReason, explain_item
 from ...errors import ParameterError
-from ..living import current_clusters, labels_of_all
-from ..run_views import describe_run, item_words, run_views
+from ..run_views import describe_run
+from ..state import State
 
 __all__ = ["explain_in_run", "profiles_of_run"]
 
 
 def profiles_of_run(collection: Store, run: Run) -> ClusterProfiles:
     """The clusters as they are now, described anew with today's tags; labels are the clusters' numbers."""
-    return describe_run(
-        run_views(collection, run),
-        labels_of_all(collection, collection.living.standing(run.id)),
-        collection.tags,
-        item_words(collection),
-        weights=run.figures.get("view_weights"),
-        names={one.id: one.name for one in current_clusters(collection, run.id)},
-    )
+    state = State(collection, run)
+    return describe_run(state.views, state.labels, state.tags, state.words, weights=state.weights, names=state.names)
 
 
 def explain_in_run(collection: Store, run: Run, item_id: int) -> ItemReason:

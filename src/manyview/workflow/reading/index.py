@@ -233,14 +233,14 @@ class Index:
 
     def clusters(self, run: Run | None) -> list[LiveCluster]:
         """The clusters of a run as they are now, after a person's edits; largest first."""
-        from ..living import clusters_of
+        from ..state import State
 
         if run is None:
             return []
         return self.part(
             "clusters",
             "items runs edits",
-            lambda: clusters_of(self.collection, run, self._standing(run)),
+            lambda: State(self.collection, run, self._standing(run)).clusters,
             run.id,
         )
 

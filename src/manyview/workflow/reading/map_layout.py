@@ -17,7 +17,7 @@ from ...describe.likeness import Likeness
 from ...describe.profiles import cluster_profiles
 from ...errors import ParameterError
 from ...types import Progress, Singles
-from ..run_views import run_views
+from ..state import State
 from .index import Index
 
 __all__ = ["MapLayout", "Mapped", "lay_out", "make_map", "read_map"]
@@ -79,24 +79,20 @@ def make_map(
     if run.kind != "fit":
         raise ParameterError(f"run {run.id} made proposals, not clusters; a map needs a fit.")
     started = time.perf_counter()
-    X = run_views(collection, run)
+    state = State(collection, run)
+    X = state.views
     if X is None:
         raise ParameterError(f"the views of run {run.id} are not there any more. Fit again, then make the map.")
-    ids = collection.items.ids
+    ids = state.ids
     with collection.unlocked():
         if progress is not None:
             progress("fusing views", 0, 1)
-        likeness = cluster_profiles(X, np.zeros(ids.size, dtype=np.int64), view_weights=_weights(run, X.names)).likeness
+        likeness = cluster_profiles(X, np.zeros(ids.size, dtype=np.int64), view_weights=state.weights).likeness
         if likeness is None:
             raise ParameterError(f"run {run.id} has no view to make a map of.")
         rows, places = lay_out(likeness, seed=seed, progress=progress)
     collection.maps.keep(run.id, ids[rows], places, {"seed": seed})
     return Mapped(run.id, int(rows.size), int(ids.size - rows.size), time.perf_counter() - started)
-
-
-def _weights(run: Run, names: tuple[str, ...]) -> dict[str, float] | None:
-    known = run.figures.get("view_weights")
-    return {name: known.get(name, 0.0) for name in names} if known else None
 
 
 def lay_out(
