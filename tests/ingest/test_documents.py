@@ -1,5 +1,6 @@
 import io
 import sys
+import threading
 import time
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyview import Collection
+from manyview.errors import ManyviewError
 from manyview.files import BadFile
 from manyview.ingest import _pdf_child, documents
 from manyview.ingest import pdf as pdf_reading
@@ -101,7 +103,7 @@ def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatc
             read(b"%PDF-1.4\nnothing", "pdf", reader)
         assert refusal.value.reason == "damaged"
         assert read(pdf(b"goes on"), "pdf", reader) == "goes on" and reader._child is first
-        reader._child.kill()
+        reader._child.process.kill()
         with pytest.raises(BadFile, match="fell over it|processor time"):
             read(pdf(b"x"), "pdf", reader)
         last = reader._start()
@@ -109,7 +111,42 @@ def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatc
         monkeypatch.setattr(pdf_reading, "_SECONDS", 0)  # we do not wait at all
         with pytest.raises(BadFile) as refusal:
             read(pdf(b"x"), "pdf", reader)
-        assert refusal.value.reason == "too slow" and last.poll() is not None
+        assert refusal.value.reason == "too slow" and last.process.poll() is not None
+
+
+@pytest.mark.parametrize(
+    ("harm", "reason"), [("while True: pass", "too slow"), ("os.abort()", "crash"), ("os._exit(0)", "crash")]
+)
+def test_a_pdf_that_hurts_its_child_costs_that_child(monkeypatch, harm, reason):
+    pytest.importorskip("pypdf")
+    planted = f"""
+import os
+from manyview.ingest import _pdf_child
+real = _pdf_child._answer
+def answer(content, longest):
+    if b"harm" in content:
+        {harm}
+    return real(content, longest)
+_pdf_child._answer = answer
+_pdf_child.main()
+"""
+    monkeypatch.setattr(pdf_reading._Child, "command", (sys.executable, "-P", "-c", planted))
+    monkeypatch.setattr(pdf_reading, "_SECONDS", 2)
+    before = threading.active_count()
+    with PdfReader(1000) as reader:
+        assert read(pdf(b"good"), "pdf", reader) == "good"
+        with pytest.raises(BadFile) as refusal:
+            read(pdf(b"harm"), "pdf", reader)
+        assert refusal.value.reason == reason
+        assert read(pdf(b"good"), "pdf", reader) == "good"
+    assert threading.active_count() == before
+
+
+def test_a_child_that_cannot_start_is_our_trouble(monkeypatch):
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr(pdf_reading._Child, "command", (sys.executable, "-c", "raise SystemExit('no luck')"))
+    with pytest.raises(ManyviewError, match="did not start: no luck"), PdfReader(1000) as reader:
+        reader.read(pdf(b"words"))
 
 
 def written(keywords=None, packet=None, encryption=None, password=""):

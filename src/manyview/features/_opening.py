@@ -13,13 +13,13 @@ import numpy as np
 
 from ..errors import MissingExtra
 from ..files import HEAD, VIDEOS, BadFile, Kind, ending, open_regular, os_problem, sniff
+from ..sandbox import Answer
 from .duplicates import perceptual_hash, picture_signature
 from .pictures import RGB, flatten_modes
 
 __all__ = ["open_file"]
 
 _READING = (errno.EIO, errno.EACCES, errno.EPERM, errno.ESTALE, errno.ENXIO)
-Answer = tuple[dict[str, Any], list[bytes]]
 
 # Decoders inside Pillow, by the formats of ``files``: none that starts a program (EPS). JPEG XL has none there.
 _PILLOW = {

@@ -7,29 +7,21 @@ Nothing but lengths, JSON and raw bytes passes between the processes.
 
 from __future__ import annotations
 
-import json
 import os
 import queue
-import signal
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import effective_n_jobs
 from ..data.checks import check_number
-from ..errors import ManyviewError
 from ..files import BadFile
-from ._decode_child import read_message, write_message
+from ..sandbox import Child, child_command
 
 __all__ = ["REASONS", "BadFile", "Clip", "DecodePool", "Decoded", "Picture"]
 
@@ -251,40 +243,24 @@ class DecodePool:
         elif child.under_way:
             number, *left = child.under_way
             found = None
-            if -child.process.returncode in _OUT_OF_TIME:
+            if child.ran_out_of_time:
                 found = BadFile("too slow", f"opening it took over {self.limits.cpu_seconds} s of processor time.")
             yield number, found, left
 
 
 _CRASH = "the decoder fell over it, twice; the file is damaged or made to do harm."
-_OUT_OF_TIME = tuple(getattr(signal, name) for name in ("SIGXCPU", "SIGALRM") if hasattr(signal, name))
 
 
-class _Child:
-    """One child process and the thread that listens to it."""
+class _Child(Child):
+    """A child, and the files that it was given."""
 
-    # -P: what lies in the current folder, which may be the strangers' own, is never imported.
-    command = (sys.executable, "-P", "-m", f"{__package__}._decode_child")
+    command = child_command(f"{__package__}._decode_child")
 
     def __init__(self, limits: _Limits, answers: queue.SimpleQueue[tuple[_Child, Any]]) -> None:
         self.under_way: deque[int] = deque()
         self._sent = 0
-        self._started = False
-        self._errors = tempfile.TemporaryFile()
-        self._limits = limits
-        self._since = time.monotonic()
-        package = str(Path(__file__).parents[2])
-        # An empty entry would be the current folder.
-        paths = os.pathsep.join(filter(None, (package, *os.environ.get("PYTHONPATH", "").split(os.pathsep))))
-        self.process = subprocess.Popen(  # noqa: S603  our own module
-            [*self.command, json.dumps(asdict(limits))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        )
-        self._listener = threading.Thread(target=self._listen, args=(answers,), daemon=True)
-        self._listener.start()
+        self._wall_seconds = limits.wall_seconds
+        super().__init__(asdict(limits), answers, lambda header, blobs: _decoded(header, blobs, limits))
 
     @property
     def tired(self) -> bool:
@@ -293,55 +269,14 @@ class _Child:
     @property
     def deadline(self) -> float:
         """When the file that it works on has taken too long. Starting up does not count against the file."""
-        return self._since + self._limits.wall_seconds + (0 if self._started else 60)
+        return self.since + self._wall_seconds + (0 if self.started else 60)
 
     def send(self, number: int, path: Any) -> None:
         if not self.under_way:
-            self._since = time.monotonic()
+            self.since = time.monotonic()
         self.under_way.append(number)
         self._sent += 1
-        try:
-            write_message(_pipe(self.process.stdin), {}, os.fsencode(path))
-        except OSError:
-            pass  # it has just fallen over; the listener will say so
-
-    def _listen(self, answers: queue.SimpleQueue[tuple[_Child, Any]]) -> None:
-        stream = _pipe(self.process.stdout)
-        try:
-            while (message := read_message(stream)) is not None:
-                self._since = time.monotonic()
-                if self._started:
-                    answers.put((self, _decoded(*message, self._limits)))
-                self._started = True
-            self.process.wait(5)
-        except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, subprocess.TimeoutExpired):
-            pass  # cut off in the middle, or not what a child in its right mind would say
-        self.process.kill()
-        self.process.wait()
-        answers.put((self, None))
-
-    def check_it_started(self) -> None:
-        """A child that never came up is our trouble, not a file's."""
-        if not self._started:
-            self._errors.seek(0)
-            words = self._errors.read().decode(errors="replace").strip().splitlines()[-1:]
-            raise ManyviewError(f"the process that opens files did not start: {''.join(words) or 'no reason given'}.")
-
-    def end(self) -> None:
-        self.process.kill()
-        self._listener.join()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self._errors):
-            try:
-                if stream is not None:
-                    stream.close()
-            except OSError:
-                pass  # words to a child that is gone
-
-
-def _pipe(stream: Any) -> BinaryIO:
-    assert stream is not None  # noqa: S101  made by Popen above
-    return cast(BinaryIO, stream)
+        self.ask(os.fsencode(path))
 
 
 def _decoded(header: dict[str, Any], blobs: list[bytes], limits: _Limits) -> Decoded:

@@ -1,39 +1,38 @@
-"""Reads PDF files from standard input and writes their text and keywords as JSON: the child process of ``pdf``."""
+"""The process that reads PDF files and answers with their text and keywords as JSON: the child of ``pdf``."""
 
 from __future__ import annotations
 
 import io
 import json
 import logging
-import resource
-import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
+from ..sandbox import Answer, serve
 from .containers import LIMIT
 from .iptc import Damaged
 from .xmp import read_packet
 
 __all__ = ["main"]
 
-_MEMORY = 1536 * 2**20
-
 
 def main() -> None:
-    """Set the limits, then read and answer until nobody asks any more."""
-    longest, seconds = int(sys.argv[1]), int(sys.argv[2])
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    """Answer files until the parent is gone."""
+    serve(_reader)
+
+
+def _reader(limits: dict[str, Any]) -> Callable[[bytes], Answer]:
+    import pypdf  # noqa: F401  before the limits
+
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    asked, said = sys.stdin.buffer, sys.stdout.buffer
-    while length := int.from_bytes(asked.read(8), "big"):
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        # counted from here; at the limit the system ends this process
-        limit = int(used.ru_utime + used.ru_stime) + seconds
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-        words = json.dumps(_answer(asked.read(length), longest)).encode()
-        said.write(len(words).to_bytes(8, "big") + words)
-        said.flush()
+
+    def answer(content: bytes) -> Answer:
+        found = _answer(content, limits["longest"])
+        return {"reason": found.get("reason")}, [json.dumps(found).encode()]
+
+    return answer
 
 
 def _answer(content: bytes, longest: int) -> dict[str, Any]:

@@ -28,11 +28,12 @@ from ..files import (
     sidecars_by_owner,
     sniff,
 )
+from ..sandbox import child_environment
 from ..types import Progress
 from .documents import LONGEST_TEXT, read_document
 from .keywords import Keywords, read_keywords
 from .moves import LARGE, content_of, find_moves
-from .pdf import PdfReader, child_environment
+from .pdf import PdfReader
 from .report import Report
 from .sidecar import beside_words, read_sidecar
 
