@@ -185,8 +185,8 @@ def test_values_that_are_not_finite(value):
         ({"view_weights": [1.0]}, "2 number"),
         ({"view_weights": [1.0, -1.0]}, "at least 0"),
         ({"view_weights": [0, 0]}, "not all 0"),
-        ({"view_weights": {"a": 1}}, "there is none for 'b'"),
-        ({"view_weights": {"a": 1, "b": 1, "c": 1}}, "unknown is 'c'"),
+        ({"view_weights": {"a": 1}}, "there is no number for 'b'"),
+        ({"view_weights": {"a": 1, "b": 1, "c": 1}}, "'c' is not a view"),
     ],
 )
 def test_bad_settings(settings, words):

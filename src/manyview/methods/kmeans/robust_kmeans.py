@@ -200,9 +200,9 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         if isinstance(given, Mapping):
             for name in (*given, *names):
                 if name not in names or name not in given:
+                    fault = f"{name!r} is not a view" if name not in names else f"there is no number for {name!r}"
                     raise ParameterError(
-                        f"view_weights must give one number for each view ({', '.join(names)}); "
-                        f"{'unknown is' if name not in names else 'there is none for'} {name!r}."
+                        f"view_weights must give one number for each view ({', '.join(names)}); {fault}."
                     )
             given = [given[name] for name in names]
         try:
