@@ -130,7 +130,8 @@ def fit_collection(
     said += why + list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     if annotations is not None:
         settings["annotations"] = os.path.abspath(annotations)
-    figures = {"n_clusters": len(profiles), "said": said, "view_weights": weights, "tag_names": tag_names}
+    figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
+    figures |= {"view_weights": weights, "tag_names": tag_names}
     with collection.transaction():
         before = standing_before(collection)
         run = collection.save_run(
