@@ -27,7 +27,7 @@ from .changes import ChangeReport
 from .compute import Computed, came_with_source, compute_views, default_views
 from .identity import Then, identities_of_labels
 from .living import refresh_profiles, settle
-from .methods_table import Method, find_method
+from .methods_table import METHODS, Method, find_method
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .transfer import Annotations, annotations_of, common_view
 from .updates import record_update, standing_before, tell_changes
@@ -230,7 +230,8 @@ def _named_views(
     """The views a person asked for, all of which there are or could be; None: whatever is sensible."""
     named = None if views is None else tuple(dict.fromkeys(views))
     if "annotations" not in method.needs and annotations is not None:
-        raise ParameterError(f"annotations are of no use to {method.name}; leave them out, or choose aplsa.")
+        helped = " and ".join(row.name for row in METHODS.values() if "annotations" in row.needs)
+        raise ParameterError(f"annotations help {helped} only; leave them out, or choose it.")
     if "annotations" in method.needs:
         if annotations is None:
             raise ParameterError(
