@@ -76,7 +76,7 @@ def test_every_edit_from_the_command_line(path, tmp_path):
     [
         (("paint", 1), "no edit 'paint'; there are rename, merge"),
         (("rename", 1), "use it as: rename CLUSTER NAME"),
-        (("rename", "dogs", "cats"), "a cluster goes by its number"),
+        (("rename", "dogs", "cats"), "give a cluster by its number"),
         (("merge", 1), "use it as: merge CLUSTER CLUSTER"),
         (("split", 1, "--into", 2), "--into is not for split"),
         (("move", 1), "say where to"),

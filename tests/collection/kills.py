@@ -42,7 +42,7 @@ def finish(child: int, reading: int) -> tuple[int, list[tuple[str, int]]]:
 def after_a_kill(path: Path, said: list[tuple[str, int]]) -> list[str]:
     """What is wrong with a collection whose writer was killed. Strays are not: the next writer sweeps them."""
     found = [sentence for sentence in check.problems(path) if "belongs to nothing" not in sentence]
-    if not said and any("was begun and never made" in sentence for sentence in found):
+    if not said and any("is unfinished: `manyview init` was interrupted" in sentence for sentence in found):
         return []  # killed while the catalogue was being made; nothing had been promised
     return found + [f"{name} {n} was acknowledged" for name, n in said if steps.count(path, name) < n]
 

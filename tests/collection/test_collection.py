@@ -145,7 +145,7 @@ def test_one_whose_making_died_over_its_first_bytes_is_begun_again(tmp_path):
     folder.mkdir()
     subprocess.run([sys.executable, "-c", DYING, str(folder / "catalog.sqlite")], check=True)
     assert (folder / "catalog.sqlite-journal").stat().st_size > 0
-    assert "was begun and never made. Run the same `manyview init` again" in check.problems(folder)[0]
+    assert "is unfinished: `manyview init` was interrupted. Run it again as before" in check.problems(folder)[0]
     Collection.create(folder, picture_folder(tmp_path / "pictures", 2)).close()
     assert check.problems(folder) == []
 
@@ -154,7 +154,9 @@ def test_one_that_was_never_made_is_begun_again(tmp_path):
     (tmp_path / "new.manyview").mkdir()
     with sqlite3.connect(tmp_path / "new.manyview" / "catalog.sqlite") as file:
         file.execute("PRAGMA journal_mode = WAL")
-    with pytest.raises(errors.StoreError, match="was begun and never made. Run the same `manyview init` again"):
+    with pytest.raises(
+        errors.StoreError, match="is unfinished: `manyview init` was interrupted. Run it again as before"
+    ):
         Collection.open(tmp_path / "new.manyview")
     np.save(tmp_path / "given.npy", np.ones((3, 2)))
     Collection.create(tmp_path / "new.manyview", tmp_path / "given.npy").close()

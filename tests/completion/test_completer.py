@@ -353,8 +353,8 @@ def test_verbose_tells_of_progress(capsys):
         ({"method": "magic"}, "method must be one of"),
         ({"completeness": 0}, "completeness must be"),
         ({"n_landmarks": 0}, "n_landmarks must be"),
-        ({"method": "cluster"}, "asks a model"),
-        ({"method": "joint", "model": KMeans()}, "asks no model"),
+        ({"method": "cluster"}, "needs a fitted model"),
+        ({"method": "joint", "model": KMeans()}, "uses no model"),
         ({"model": KMeans()}, "Call its fit first"),
     ],
 )

@@ -63,7 +63,7 @@ def test_columns_of_a_vocabulary():
         (lambda: TagHierarchy.from_paths(["a|b", "b|c", "c|a"]), "above itself: .*'a'"),
         (lambda: TagHierarchy.from_paths("a|b"), "list of paths"),
         (lambda: TagHierarchy.from_paths(["a||b"]), "empty part"),
-        (lambda: TagHierarchy.from_layers([["a"], ["A"]]), "stands twice"),
+        (lambda: TagHierarchy.from_layers([["a"], ["A"]]), "appears twice"),
         (lambda: TagHierarchy.from_layers(["ab", "cd"]), "list of tags"),
         (lambda: TagHierarchy.from_layers([["a", 3]]), "must be a word"),
         (lambda: TagHierarchy.from_parents(["a"], ["z"]), "none of the 1 names"),

@@ -100,7 +100,9 @@ def held(path: Path) -> dict[str, int]:
     try:
         opened = Collection.open(path)
     except StoreError as error:
-        if "was begun and never made" not in str(error):  # killed before the first table was there
+        if "is unfinished: `manyview init` was interrupted" not in str(
+            error
+        ):  # killed before the first table was there
             raise
         return {}
     with opened as collection:

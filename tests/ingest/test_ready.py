@@ -186,7 +186,7 @@ def test_rows_that_do_not_match_are_named(tmp_path):
     with pytest.raises(errors.ViewError, match="view 'y2' has 4 rows where others have 3"):
         create(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", view_x=np.ones((2, 2)), ids=np.array(["a", "a"]))
-    with pytest.raises(errors.StoreError, match="id 'a' is there twice"):
+    with pytest.raises(errors.StoreError, match="id 'a' appears twice"):
         create(tmp_path / "b.npz")
     np.savez(tmp_path / "c.npz", view_x=np.ones((2, 2)), tags=np.ones((2, 2)), tag_names=np.array(["a"]))
     with pytest.raises(errors.StoreError, match="2 tags but 1 names"):

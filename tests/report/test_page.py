@@ -278,3 +278,11 @@ def test_markup_escapes_what_is_not_markup():
         with pytest.raises(ValueError, match="is no attribute"):
             tag("p", **{attribute: "x"})
     assert clipped("a  b\nc", 10) == "a b c" and clipped("abcdef", 4) == "abc…"
+
+
+def test_figures_kept_before_the_word_probability_are_still_shown():
+    from manyview.report.evaluation import _promise_table
+
+    row = {"n": 12, "promised": 0.75, "kept": 0.5}
+    assert _promise_table([{"min_score": 0.7, **row}]) == _promise_table([{"min_probability": 0.7, **row}])
+    assert "probability from" in str(_promise_table([{"min_score": 0.7, **row}]))

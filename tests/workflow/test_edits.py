@@ -66,7 +66,7 @@ def test_a_name_is_given_and_taken_away(four):
         edits.rename(four, b, "x" * 201)
     edits.rename(four, a, " ")
     assert {one.id: one.name for one in current_clusters(four)} == own
-    with pytest.raises(ParameterError, match="has no name by a person"):
+    with pytest.raises(ParameterError, match="has no name of yours"):
         edits.rename(four, a, None)
     with pytest.raises(ParameterError, match="cluster 99 does not exist; the clusters of run 1 are"):
         edits.rename(four, 99, "x")

@@ -147,7 +147,7 @@ def test_one_decision_may_be_everything_above_a_line(tmp_path):
         assert entry.detail["pairs"] == promise.n and line(collection, 0.6).n == 0
         assert not any(row[0] for row in collection._catalog.rows("SELECT is_reviewed FROM decisions"))
         assert len(collection.history) == 1
-        with pytest.raises(errors.ParameterError, match="no open proposal is like that"):
+        with pytest.raises(errors.ParameterError, match="no open proposal matches"):
             accept(collection, min_probability=0.6)
         with pytest.raises(errors.ParameterError, match="choose by item, by tag"):
             accept(collection)

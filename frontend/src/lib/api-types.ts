@@ -3978,7 +3978,6 @@ export interface operations {
             query?: {
                 kind?: "fit" | "suggest" | "add" | "map";
                 method?: string | null;
-                k?: number | null;
             };
             header?: never;
             path?: never;

@@ -15,18 +15,18 @@ from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
 def add(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
     source: Annotated[
-        Path | None, typer.Argument(help="What to add; every source that is known is looked at again if absent.")
+        Path | None, typer.Argument(help="Source to add. Without it, all known sources are scanned again.")
     ] = None,
     instead_of: Annotated[
-        Path | None, typer.Option("--instead-of", help="The known source that this one is now, at another place.")
+        Path | None, typer.Option("--instead-of", help="The known source that moved or was renamed to this one.")
     ] = None,
     id: Annotated[str | None, typer.Option(help="Table: the column that names an item.")] = None,
     image: Annotated[str | None, typer.Option(help="Table: the column with the path of a picture or clip.")] = None,
     text: Annotated[str | None, typer.Option(help="Table: the column with text.")] = None,
     tags: Annotated[str | None, typer.Option(help="Table: the column with tags.")] = None,
-    tag_sep: Annotated[str | None, typer.Option(help="Table: what stands between two tags.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Table: the folder that paths of pictures start from.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    tag_sep: Annotated[str | None, typer.Option(help="Table: the separator between tags.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Table: the folder that picture paths are relative to.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Put new items into the clusters of the newest run, without a refit, and say what changed.

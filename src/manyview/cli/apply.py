@@ -18,10 +18,10 @@ def apply(
     to: Annotated[str, typer.Option(help="xmp (sidecars), csv, json, or embedded (the files themselves).")] = "xmp",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")] = False,
     naming: Annotated[
-        str, typer.Option(help="How a new sidecar is called: full (photo.jpg.xmp) or stem (photo.xmp).")
+        str, typer.Option(help="Name of a new sidecar: full (photo.jpg.xmp) or stem (photo.xmp).")
     ] = "full",
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file, for csv and json.")] = None,
-    who: Annotated[str | None, typer.Option(help="Who does it; your user name when not given.")] = None,
+    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write the tags you accepted to where other programs find them.

@@ -13,18 +13,19 @@ _PATIENCE = 120.0
 """Seconds to wait for others that are writing."""
 
 _Collection = Annotated[Path, typer.Argument(help="NAME.manyview")]
-_Item = Annotated[list[str] | None, typer.Option(help="An item, by its name or number; may be repeated.")]
-_Tag = Annotated[str | None, typer.Option(help="A tag; with --item that very pair, proposed or not.")]
+_Item = Annotated[list[str] | None, typer.Option(help="Item, by name or number (repeatable).")]
+_Tag = Annotated[str | None, typer.Option(help="Tag; together with --item exactly that pair, proposed or not.")]
 _Probability = Annotated[float | None, typer.Option(help="Open proposals at least this likely (0 to 1).")]
 _All = Annotated[bool, typer.Option("--all", help="Every open proposal.")]
 _From = Annotated[
-    Path | None, typer.Option("--from", help="The pairs in a file, such as `suggest -o` wrote, after you edited it.")
+    Path | None,
+    typer.Option("--from", help="Read the pairs from a file, such as one that `suggest -o` wrote and you edited."),
 ]
 _Reviewed = Annotated[
-    bool, typer.Option("--reviewed", help="You looked at each: the answers tell how complete the tags are.")
+    bool, typer.Option("--reviewed", help="You looked at each one, so the answers show how complete the tags are.")
 ]
-_Who = Annotated[str | None, typer.Option(help="Who says so; the user when not given.")]
-_Why = Annotated[str | None, typer.Option(help="A word on why, kept with the answers.")]
+_Who = Annotated[str | None, typer.Option(help="Who decides. Default: your user name.")]
+_Why = Annotated[str | None, typer.Option(help="The reason, kept with the answers.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -104,6 +105,6 @@ def _decide(
         told = {"entry": None if entry is None else entry.id, "answer": answer, "pairs": len(pairs), "items": n_items}
         print_json({**told, "who": None if entry is None else entry.who})
     elif entry is None:
-        say("no open proposal is like that; nothing was changed")
+        say("no open proposal matches; nothing was changed")
     else:
         say(f"{safe(entry.summary)} (entry {entry.id}, {n_items} {'item' if n_items == 1 else 'items'})")

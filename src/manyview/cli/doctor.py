@@ -96,13 +96,13 @@ def _extra_codecs() -> dict[str, str]:
 
 @spoken
 def doctor(
-    collection: Annotated[Path | None, typer.Argument(help="NAME.manyview to look over.")] = None,
+    collection: Annotated[Path | None, typer.Argument(help="NAME.manyview to check.")] = None,
     repair: Annotated[
-        bool, typer.Option("--repair", help="Make a damaged catalogue anew, from the sources and your answers.")
+        bool, typer.Option("--repair", help="Rebuild a damaged catalogue from the sources and your answers.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say which versions and optional parts are here and how to get the rest; look a collection over."""
+    """List versions and optional parts, and how to install what is missing; check a collection."""
     if repair:
         _repair(collection, as_json)
         return

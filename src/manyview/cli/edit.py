@@ -28,14 +28,14 @@ _HOW = {
 def edit(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
     action: Annotated[str, typer.Argument(help=_ACTIONS)],
-    what: Annotated[list[str], typer.Argument(help="Clusters by number; items by name, else by number.")],
+    what: Annotated[list[str], typer.Argument(help="Clusters by number; items by name or number.")],
     into: Annotated[int | None, typer.Option(help="merge: the cluster whose number and name stay.")] = None,
-    parts: Annotated[int | None, typer.Option(help="split: into how many; 2 when not given.")] = None,
-    to: Annotated[int | None, typer.Option(help="move: the cluster they go to.")] = None,
+    parts: Annotated[int | None, typer.Option(help="split: number of parts. Default: 2.")] = None,
+    to: Annotated[int | None, typer.Option(help="move: the target cluster.")] = None,
     new: Annotated[bool, typer.Option("--new", help="move: into a new cluster.")] = False,
     name: Annotated[str | None, typer.Option(help="move --new: its name.")] = None,
-    apart: Annotated[bool, typer.Option("--apart", help="link: never in one cluster, instead of always.")] = False,
-    who: Annotated[str | None, typer.Option(help="Who says so; the user when not given.")] = None,
+    apart: Annotated[bool, typer.Option("--apart", help="link: keep them apart instead of together.")] = False,
+    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Rename, merge, split, pin clusters; move and link items. Kept across refits; `undo` takes it back."""
@@ -103,14 +103,14 @@ def _number(word: str) -> int:
     from ..errors import ParameterError
 
     if not (word.isascii() and word.isdigit()):
-        raise ParameterError(f"a cluster goes by its number, as `manyview show` lists it; got {word!r}.")
+        raise ParameterError(f"give a cluster by its number, as `manyview show` lists it; got {word!r}.")
     return int(word)
 
 
 @spoken
 def history(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    limit: Annotated[int, typer.Option(min=1, help="How many entries, the newest ones.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, help="Number of entries to list, newest first.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List what was done, by whom and when; `undo` takes an entry back by its number."""

@@ -16,23 +16,21 @@ _TAG_FIGURES = ("P@1", "P@5", "R@1", "R@5", "C@1", "C@5", "ECE")
 @spoken
 def evaluate(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    hide_tags: Annotated[float, typer.Option(help="The share of the tags to hide and look for; 0: none.")] = 0.4,
+    hide_tags: Annotated[float, typer.Option(help="Share of the tags to hide and find again; 0 hides none.")] = 0.4,
     labels: Annotated[
         str | None, typer.Option(help="True classes: a column, a CSV of id,label, or 'folder'. Judges clusters too.")
     ] = None,
-    method: Annotated[
-        str | None, typer.Option("-m", "--method", help="The method of fit whose clusters to judge.")
-    ] = None,
+    method: Annotated[str | None, typer.Option("-m", "--method", help="The method whose clusters are judged.")] = None,
     clusters: Annotated[
-        int | None, typer.Option("-k", "--clusters", help="How many clusters; as many as classes when not given.")
+        int | None, typer.Option("-k", "--clusters", help="Number of clusters. Default: the number of classes.")
     ] = None,
-    draws: Annotated[int, typer.Option(help="How often each is repeated with other random numbers.")] = 3,
-    items: Annotated[int, typer.Option(help="A larger collection is judged by so many of its items.")] = 10_000,
+    draws: Annotated[int, typer.Option(help="Repetitions with different random numbers.")] = 3,
+    items: Annotated[int, typer.Option(help="Of a larger collection, judge this many items.")] = 10_000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Measure it on your own data: hidden tags that are looked for, and clusters against classes.
+    """Measure quality on your own data: hidden tags found again, and clusters against classes.
 
     The figures are kept, and the next report shows them.
     """

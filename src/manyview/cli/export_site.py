@@ -13,13 +13,13 @@ from .talk import print_json, progress, safe, say, spoken
 @spoken
 def export_site(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write; a new one.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write; it must not exist yet.")],
     public: Annotated[
-        bool, typer.Option("--public", help="Let other users of this machine, a web server among them, read it.")
+        bool, typer.Option("--public", help="Let other users of this machine read it, such as a web server.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Write the gallery's pages as plain files that can be looked at without a server, and not be changed."""
+    """Write the gallery's pages as plain files: read-only, and no server is needed."""
     from ..web.site import export_site as export
 
     with progress() as bar:

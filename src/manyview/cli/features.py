@@ -14,17 +14,19 @@ from .talk import SOME_BAD, print_bad, print_json, print_table, progress, safe, 
 def features(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
     view: Annotated[
-        list[str] | None, typer.Option(help="A view to compute; repeat for more. The default ones.")
+        list[str] | None, typer.Option(help="View to compute (repeatable). Default: the default views.")
     ] = None,
     model: Annotated[str | None, typer.Option(help="An ONNX file for the view 'embedding'.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Compute them anew.")] = False,
-    list_all: Annotated[bool, typer.Option("--list", help="Only say which views there are and could be.")] = False,
-    jobs: Annotated[int | None, typer.Option(help="Threads and child processes; all cores when not given.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Compute them again.")] = False,
+    list_all: Annotated[
+        bool, typer.Option("--list", help="Only list the views that are present and those that can be computed.")
+    ] = False,
+    jobs: Annotated[int | None, typer.Option(help="Threads and child processes. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Compute views of the items: what pictures look like, what texts say.
 
-    What is there already is kept; a view that was stopped goes on.
+    Finished views are kept; an interrupted one continues.
     """
     from ..features.base import extractor_names
     from ..workflow.collection import Collection

@@ -9,7 +9,7 @@ import typer
 
 from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
 
-OUTPUT = typer.Option("-o", "--output", help="The collection to make; NAME.manyview beside the source when not given.")
+OUTPUT = typer.Option("-o", "--output", help="The collection to make. Default: NAME.manyview beside the source.")
 
 
 @spoken
@@ -20,8 +20,8 @@ def init(
     image: Annotated[str | None, typer.Option(help="Table: the column with the path of a picture or clip.")] = None,
     text: Annotated[str | None, typer.Option(help="Table: the column with text.")] = None,
     tags: Annotated[str | None, typer.Option(help="Table: the column with tags.")] = None,
-    tag_sep: Annotated[str | None, typer.Option(help="Table: what stands between two tags.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Table: the folder that paths of pictures start from.")] = None,
+    tag_sep: Annotated[str | None, typer.Option(help="Table: the separator between tags.")] = None,
+    root: Annotated[Path | None, typer.Option(help="Table: the folder that picture paths are relative to.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make a collection from a folder, a table or feature files.

@@ -14,11 +14,11 @@ from .talk import print_json, progress, safe, say, spoken
 @spoken
 def map(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
+    run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same map.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Make the map that the gallery shows: what is alike lies together."""
+    """Make the map that the gallery shows: similar items close together."""
     from ..workflow.collection import Collection
     from ..workflow.reading.map_layout import make_map
 

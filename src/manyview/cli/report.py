@@ -13,8 +13,10 @@ from .talk import print_json, safe, say, spoken
 @spoken
 def report(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="NAME.html when not given.")] = None,
-    run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file to write. Default: NAME.html.")
+    ] = None,
+    run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Let other users of this machine read it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -24,11 +24,9 @@ _EVERY = 0.2
 def serve(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="8765, or a free one where that is taken, when not given.")
+        int | None, typer.Option(min=0, max=65535, help="Default: 8765, or a free one if that is taken.")
     ] = None,
-    host: Annotated[str, typer.Option(help="Another address than this machine's own. Read the warning first.")] = (
-        "127.0.0.1"
-    ),
+    host: Annotated[str, typer.Option(help="Listen on another address. Read the warning first.")] = ("127.0.0.1"),
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
     """Open the gallery in the browser, on this machine only. Ctrl-C ends it."""

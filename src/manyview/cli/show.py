@@ -14,13 +14,13 @@ from .talk import print_json, print_table, safe, say, spoken
 @spoken
 def show(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    run: Annotated[int | None, typer.Option(help="Number of the run; the newest when not given.")] = None,
+    run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
     items: Annotated[bool, typer.Option("--items", help="List the items with path and label.")] = False,
     search: Annotated[
         str | None, typer.Option(help='Only items like these: tag:beach -tag:people untagged "some words".')
     ] = None,
     cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
-    item: Annotated[str | None, typer.Option(help="Why this item is where it is, by its name or number.")] = None,
+    item: Annotated[str | None, typer.Option(help="Explain why this item (name or number) is in its cluster.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""

@@ -20,20 +20,20 @@ def suggest(
     top: Annotated[int, typer.Option(help="Proposals per item.")] = _KEPT,
     min_probability: Annotated[float | None, typer.Option(help="Only proposals at least this likely (0 to 1).")] = None,
     tag: Annotated[str | None, typer.Option(help="Only this tag.")] = None,
-    item: Annotated[str | None, typer.Option(help="Only this item, by its name or number.")] = None,
+    item: Annotated[str | None, typer.Option(help="Only this item, by name or number.")] = None,
     by: Annotated[
         str, typer.Option(help="Order of the table: probability, item, tag, or informative.")
     ] = "probability",
     rows: Annotated[int, typer.Option(help="Rows of the table; 0 shows all.")] = 30,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write all of them to a .csv or .json.")] = None,
     completeness: Annotated[
-        float | None, typer.Option(help="The share of the true tags that is recorded, if you know it.")
+        float | None, typer.Option(help="Share of the true tags that are recorded, if you know it.")
     ] = None,
     only_open: Annotated[
-        bool, typer.Option("--open", help="Compute nothing: list what is still open of the last time.")
+        bool, typer.Option("--open", help="Compute nothing; list the proposals of the last run that are still open.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same proposals.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads; all cores when not given.")] = None,
+    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     min_score: OldMinScore = None,
 ) -> None:

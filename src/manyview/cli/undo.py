@@ -13,10 +13,8 @@ from .talk import print_json, safe, say, spoken
 @spoken
 def undo(
     collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    entry: Annotated[
-        int | None, typer.Argument(help="Number of an entry of the history; the last one if absent.")
-    ] = None,
-    who: Annotated[str | None, typer.Option(help="Who does it; your user name when not given.")] = None,
+    entry: Annotated[int | None, typer.Argument(help="Number of a history entry. Default: the last one.")] = None,
+    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Take back the last, or the named, entry of the history: decisions, edits of clusters, tags written to files."""

@@ -275,7 +275,9 @@ class Catalog:
 
 
 def _never_made(root: Path) -> StoreError:
-    return StoreError(f"{root} was begun and never made. Run the same `manyview init` again; nothing is lost.")
+    return StoreError(
+        f"{root} is unfinished: `manyview init` was interrupted. Run it again as before; nothing is lost."
+    )
 
 
 def _check_version(root: Path, application: int, version: int) -> None:

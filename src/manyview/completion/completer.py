@@ -264,9 +264,9 @@ class TagCompleter(MultiviewEstimator):
         if self.completeness is not None:
             check_number("completeness", self.completeness, low=0, low_open=True, high=1)
         if self.model is None and self.method in ("cluster", *OF_FOREST):
-            raise ParameterError(f"method {self.method!r} asks a model; pass a fitted one: TagCompleter(model=...).")
+            raise ParameterError(f"method {self.method!r} needs a fitted model: TagCompleter(model=...).")
         if self.model is not None and self.method in _ALONE:
-            raise ParameterError(f"method {self.method!r} asks no model; leave model out, or choose another method.")
+            raise ParameterError(f"method {self.method!r} uses no model; leave model out, or choose another method.")
 
     def _fit_data(self, X: Any, tags: Any) -> tuple[Views | None, TagTable]:
         views = None

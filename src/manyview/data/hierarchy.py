@@ -51,7 +51,7 @@ class TagHierarchy:
             if not isinstance(name, str) or not name.strip():
                 raise ParameterError(f"a tag of a hierarchy must be a word, got {name!r}.")
             if (key := match_key(name)) in self._place:
-                raise ParameterError(f"tag {name!r} stands twice in the hierarchy; give each tag one place.")
+                raise ParameterError(f"tag {name!r} appears twice in the hierarchy; give each tag one place.")
             self._place[key] = i
 
     @classmethod

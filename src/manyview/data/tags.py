@@ -353,8 +353,8 @@ def _check_names(names: tuple[str, ...], n_tags: int) -> tuple[str, ...]:
         if not isinstance(name, str) or not name.strip():
             raise ViewError(f"a tag must be a word, got {name!r}.")
     if len(set(names)) < len(names):
-        twice = Counter(names).most_common(1)[0][0]
-        raise ViewError(f"names must be distinct, but {twice!r} stands there {names.count(twice)} times.")
+        word, count = Counter(names).most_common(1)[0]
+        raise ViewError(f"names must be distinct, but {word!r} appears {'twice' if count == 2 else f'{count} times'}.")
     return names
 
 

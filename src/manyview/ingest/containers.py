@@ -43,7 +43,7 @@ def _exactly(file: BinaryIO, length: int) -> bytes:
         raise Damaged(f"it holds a block of metadata of {length >> 20} MB.")
     content = file.read(length)
     if len(content) < length:
-        raise Damaged("it breaks off in the middle.")
+        raise Damaged("it ends unexpectedly.")
     return content
 
 

@@ -54,7 +54,7 @@ def read_features(collection: Store, source_id: int, source: Source) -> Report:
     here = set(keys)
     if len(here) < n_items:
         twice = Counter(keys).most_common(1)[0][0]
-        raise StoreError(f"{source.path}: the id {twice!r} is there twice; every item needs one of its own.")
+        raise StoreError(f"{source.path}: the id {twice!r} appears twice; every item needs its own.")
     known = collection.items.known(source_id)
     items = [
         NewItem(
@@ -168,7 +168,7 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
         size = _check_size(shape, dtype, entry.file_size - (member.tell() - start))
         content = member.read(size)
     if len(content) < size:
-        raise BadFile("bad features", f"{entry.filename} breaks off in the middle.")
+        raise BadFile("bad features", f"{entry.filename} ends unexpectedly.")
     return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
 
 

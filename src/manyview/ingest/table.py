@@ -339,7 +339,7 @@ def _parquet_rows(path: str) -> tuple[list[str], Iterator[Row]]:
                     number += 1
                     yield Row(number, values)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
-            raise StoreError(f"{path} breaks off after row {number}: {str(error)[:200]}.") from error
+            raise StoreError(f"{path} ends unexpectedly after row {number}: {str(error)[:200]}.") from error
 
     return names, rows()
 

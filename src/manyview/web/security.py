@@ -144,7 +144,7 @@ class Guard:
         if len(headers) > MOST_HEADERS or sum(len(name) + len(value) for name, value in headers) > LARGEST_HEADERS:
             raise Refusal(431, "the headers of the request are too long.", close=True)
         if any(name in _OVERRIDES for name, _ in headers):
-            raise Refusal(400, "a request does what its method says.")
+            raise Refusal(400, "method-override headers are not accepted.")
 
     def _is_entrance(self, scope: MutableMapping[str, Any]) -> bool:
         return (

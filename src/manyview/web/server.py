@@ -176,7 +176,7 @@ class Serving:
         await serving
 
     async def _warm(self) -> None:
-        """Answer what the first screen asks for once, to nobody, so that no page waits for what is done only once."""
+        """Warm up: request the first screen once at start, so that no visitor pays for lazy set-up."""
         await self.gallery.warm()
         secret = f"{self.access.cookie_name}={self.access.cookie}".encode()
         host = next(iter(self.access.hosts)).encode()

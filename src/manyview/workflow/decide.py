@@ -76,7 +76,7 @@ def _decide(
                 collection, min_probability=min_probability, tag=tag, items=None if item is None else [item]
             )
             if not chosen:
-                raise ParameterError("no open proposal is like that; nothing was changed.")
+                raise ParameterError("no open proposal matches; nothing was changed.")
         is_reviewed = looked_at if reviewed is None else reviewed
         return collection.decisions.put(chosen, answer, who=who, why=why, is_reviewed=is_reviewed)
 

@@ -33,7 +33,7 @@ def rename(collection: Store, cluster: int, name: str | None, *, who: str | None
     one = now.cluster(cluster)
     if name is None or not name.strip():
         if not one.is_named:
-            raise ParameterError(f"cluster {one.id} has no name by a person: {one.name!r} is its own.")
+            raise ParameterError(f"cluster {one.id} has no name of yours; {one.name!r} was generated.")
         with _entry(collection, "rename", f"took the name {one.name!r} from cluster {one.id}", [one.id], who) as change:
             change.put("clusters", id=one.id, name=None)
         return collection.history.get(change.id)
@@ -109,7 +109,7 @@ def move(
     if cluster is None:
         name = None if name is None or not name.strip() else _check_name(now, None, name)
     elif name is not None:
-        raise ParameterError("a name is for a new cluster; use rename for one that is there.")
+        raise ParameterError("a name is for a new cluster; use rename for an existing one.")
     target = None if cluster is None else now.cluster(cluster)
     asked = [_item(now, item) for item in dict.fromkeys(int(item) for item in items)]
     if not asked:

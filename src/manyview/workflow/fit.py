@@ -27,7 +27,7 @@ from .changes import ChangeReport
 from .compute import Computed, came_with_source, compute_views, default_views
 from .identity import Then, identities_of_labels
 from .living import refresh_profiles, settle
-from .methods_table import Method, find_method
+from .methods_table import METHODS, Method, find_method
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .state import State
 from .transfer import Annotations, annotations_of, common_view
@@ -131,7 +131,8 @@ def fit_collection(
     said += why + list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     if annotations is not None:
         settings["annotations"] = os.path.abspath(annotations)
-    figures = {"n_clusters": len(profiles), "said": said, "view_weights": weights, "tag_names": tag_names}
+    figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
+    figures |= {"view_weights": weights, "tag_names": tag_names}
     with collection.transaction():
         before = standing_before(collection)
         run = collection.save_run(
@@ -230,7 +231,8 @@ def _named_views(
     """The views a person asked for, all of which there are or could be; None: whatever is sensible."""
     named = None if views is None else tuple(dict.fromkeys(views))
     if "annotations" not in method.needs and annotations is not None:
-        raise ParameterError(f"annotations are of no use to {method.name}; leave them out, or choose aplsa.")
+        helped = " and ".join(row.name for row in METHODS.values() if "annotations" in row.needs)
+        raise ParameterError(f"annotations help {helped} only; leave them out, or choose it.")
     if "annotations" in method.needs:
         if annotations is None:
             raise ParameterError(

@@ -128,6 +128,7 @@ def suggest_tags(
         figures={
             "said": said,
             "state": state,
+            "n_items": int(ids.size),
             "n_proposals": len(rows),
             "completeness": completer.completeness_,
             "completeness_source": completer.completeness_source_,

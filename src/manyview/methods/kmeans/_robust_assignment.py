@@ -29,7 +29,7 @@ def blocks(views: Sequence[ScaledView], n_clusters: int) -> list[slice]:
 
 
 class Spare(Generic[T]):
-    """Memory that one block leaves to the next: pages fresh from the system cost more than what is done on them."""
+    """A pool of block buffers: touching new pages costs more than the arithmetic."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make

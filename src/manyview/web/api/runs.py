@@ -85,7 +85,6 @@ async def estimate(
     here: Here,
     kind: Annotated[Kind, Query()] = "fit",
     method: Word = None,
-    k: Annotated[int | None, Query(ge=1, le=100_000)] = None,
 ) -> models.Estimate:
     """How long a job would take here, about."""
     return await here.read(estimate_job, kind, method)
