@@ -25,7 +25,8 @@ MAY_IMPORT = {
     "metrics": {"data"},
     "completion": {"data", "methods"},
     "describe": {"data", "methods", "completion"},
-    "evaluation": {"data", "methods", "metrics", "completion"},
+    "papers": {"data", "methods", "completion"},
+    "evaluation": {"data", "methods", "metrics", "completion", "papers"},
     "testing": {"data"},
     "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
     | {"describe", "evaluation", "writeback"},

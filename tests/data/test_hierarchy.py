@@ -1,11 +1,13 @@
 """Hierarchies: given in every form, read from SKOS, and aligned with a vocabulary."""
 
+import sys
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from manyview import TagForest, TagHierarchy, load, save
-from manyview.errors import ParameterError, StoreError
+from manyview.errors import MissingExtra, ParameterError, StoreError
 
 TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
 PREFIX ex: <http://example.net/>
@@ -94,7 +96,8 @@ def test_skos_files(text, tmp_path):
         (b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>', "EntitiesForbidden"),
         (b"\xff\xfe\x00", "neither RDF/XML nor Turtle"),
         (b'ex:a skos:prefLabel "never closed', "cannot be read as Turtle at line 1"),
-        (b'ex:a skos:prefLabel "a" ; skos:broader ex:b', "middle of a statement"),
+        (b'@prefix ex: <e:> .\nex:a ex:b "never closed', "cannot be read as Turtle: .*string"),
+        (b'ex:a skos:prefLabel "a" ; skos:broader ex:b', "cannot be read as Turtle"),
         (b"#" * 200, "no skos:prefLabel"),
     ],
 )
@@ -105,6 +108,26 @@ def test_damaged_skos_files_are_named(content, words, tmp_path):
         TagHierarchy.from_skos(path)
     with pytest.raises(StoreError, match="no file"):
         TagHierarchy.from_skos(tmp_path / "nothing")
+
+
+def test_skos_of_every_form_that_turtle_knows(tmp_path):
+    path = tmp_path / "thesaurus.ttl"
+    path.write_text(
+        """@base <http://example.org/> . PREFIX skos: <http://www.w3.org/2004/02/skos/core#>
+        <dog> a skos:Concept ; skos:prefLabel 'dog'@en-GB, "Hund"@de ; skos:broader [ skos:prefLabel "animal"@en ] .
+        <poodle> skos:prefLabel \"\"\"poodle\"\"\" ; skos:broader <dog> .""",
+        encoding="utf-8",
+    )
+    found = TagHierarchy.from_skos(path, language="en")
+    assert [list(layer) for layer in found.layers] == [["animal"], ["dog"], ["poodle"]]
+
+
+def test_without_the_extra_skos_names_the_command(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rdflib", None)
+    path = tmp_path / "thesaurus.ttl"
+    path.write_text(TURTLE, encoding="utf-8")
+    with pytest.raises(MissingExtra, match=r'pip install "manyview\[skos\]"'):
+        TagHierarchy.from_skos(path)
 
 
 def test_a_forest_with_a_hierarchy_is_cloned_and_saved(tmp_path):

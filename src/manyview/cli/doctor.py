@@ -37,6 +37,7 @@ _EXTRAS = {
     "video": ("av", "videos"),
     "pdf": ("pypdf", "PDF documents"),
     "opencv": ("opencv-python-headless", "interest points"),
+    "skos": ("rdflib", "SKOS thesauri"),
 }
 
 

@@ -107,8 +107,8 @@ class TagHierarchy:
     def from_skos(cls, path: str | os.PathLike[str], language: str | None = None) -> TagHierarchy:
         """From a SKOS thesaurus in RDF/XML or Turtle: preferred labels, ``broader`` and ``narrower``.
 
-        ``language`` chooses among labels ("en"); without it the first label of each concept is taken. Of Turtle,
-        prefixes, triples and lists with ``;`` and ``,`` are read, as thesauri are exported; blank nodes are not.
+        ``language`` chooses among labels ("en"); without it the first label of each concept is taken. Needs the
+        extra ``skos`` (rdflib).
         """
         from ._skos import read_skos
 
