@@ -54,7 +54,7 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and float(value).is_integer()
+    return type(value) is not bool and isinstance(value, numbers.Real) and float(value).is_integer()
 
 
 class Workers:
