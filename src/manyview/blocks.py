@@ -7,12 +7,13 @@ depend on how many threads did the work.
 
 from __future__ import annotations
 
+import numbers
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .errors import ParameterError
 
@@ -45,11 +46,15 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
-    if isinstance(n_jobs, bool) or int(n_jobs) != n_jobs or n_jobs == 0:
+    if not _is_whole(n_jobs) or n_jobs == 0:
         raise ParameterError(
             f"n_jobs must be None, a positive integer, or a negative one counting back from all cores; got {n_jobs!r}."
         )
     return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is not bool and isinstance(value, numbers.Real) and float(value).is_integer()
 
 
 class Workers:

@@ -9,7 +9,7 @@ from manyview.completion.baselines import PlainNeighbours
 from manyview.data.tags import TagTable
 from manyview.errors import ParameterError
 from manyview.evaluation import calibration_error, hidden_tags_experiment, hide_tags
-from manyview.evaluation.experiment import _curves, method_names
+from manyview.evaluation.experiment import _METHODS, _curves
 from manyview.papers.tag_completion import MatrixRecovery
 from tests.completion.made import collection
 
@@ -69,8 +69,8 @@ def test_default_methods_and_table():
 
 
 def test_every_named_method_runs_and_sees_nothing_hidden(capsys):
-    found = hidden_tags_experiment(X, TAGS, seeds=1, methods=method_names(), n_trees=10, verbose=1)
-    assert set(found.figures) == set(method_names())
+    found = hidden_tags_experiment(X, TAGS, seeds=1, methods=tuple(_METHODS), n_trees=10, verbose=1)
+    assert set(found.figures) == set(_METHODS)
     assert all(0 <= value[0] <= 1 for figures in found.figures.values() for value in figures.values())
     assert found.mean("frequency", "P@1") < min(
         found.mean(name, "P@1") for name in ("matrix_recovery", "sparse_reconstruction", "combined", "joint")

@@ -128,24 +128,18 @@ def print_json(value: Any) -> None:
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Columns side by side; numbers to the right. A header that starts with ">" is a column of numbers."""
+    from rich.cells import cell_len
+
     right = [name.startswith(">") for name in header]
     names = [name.removeprefix(">") for name in header]
     cells = [[safe(cell) for cell in row] for row in rows]
-    widths = [max([_width(name), *(_width(row[c]) for row in cells)]) for c, name in enumerate(names)]
+    widths = [max([cell_len(name), *(cell_len(row[c]) for row in cells)]) for c, name in enumerate(names)]
     for row in (names, *cells):
-        parts = [_padded(cell, widths[c], right[c]) for c, cell in enumerate(row)]
+        rooms = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        parts = [
+            room + cell if at_right else cell + room for cell, room, at_right in zip(row, rooms, right, strict=True)
+        ]
         typer.echo("  " + "  ".join(parts).rstrip())
-
-
-def _width(text: str) -> int:
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
-
-
-def _padded(text: str, width: int, right: bool) -> str:
-    room = " " * (width - _width(text))
-    return room + text if right else text + room
 
 
 def print_bad(bad: Sequence[Any], limit: int = 20) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers, workers
-from ..data.checks import as_generator, check_choice, check_number
+from ..data.checks import as_generator, check_choice, check_number, check_running
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
@@ -258,6 +258,7 @@ class TagCompleter(MultiviewEstimator):
     # -- the way in
 
     def _check_parameters(self) -> None:
+        check_running(self)
         check_choice("method", self.method, _METHODS)
         check_number("n_landmarks", self.n_landmarks, integer=True, low=1)
         check_number("n_neighbors", self.n_neighbors, integer=True, low=1)

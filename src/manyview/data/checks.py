@@ -10,12 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Matrix, is_sparse
-from ..blocks import row_blocks
+from ..blocks import effective_n_jobs, row_blocks
 from ..errors import ParameterError, ViewError
 
 _LARGEST = np.float64(1e300)  # a hundred million of these add up to a number that float64 still holds
 
-__all__ = ["as_generator", "check_choice", "check_number", "check_sample_weight", "missing_rows", "per_view_numbers"]
+__all__ = [
+    "as_generator",
+    "check_choice",
+    "check_flag",
+    "check_number",
+    "check_running",
+    "check_sample_weight",
+    "missing_rows",
+    "per_view_numbers",
+]
 
 
 def missing_rows(name: str, matrix: Matrix, ignore: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
@@ -106,6 +115,20 @@ def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     if (isinstance(value, str) or value is None) and value in choices:
         return value
     raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """True or False, and nothing that only counts as one."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise ParameterError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_running(estimator: Any) -> None:
+    """The parameters that say how an estimator works, not what it finds: ``n_jobs`` and ``verbose``."""
+    effective_n_jobs(getattr(estimator, "n_jobs", None))
+    verbose = getattr(estimator, "verbose", 0)
+    check_number("verbose", int(verbose) if isinstance(verbose, bool) else verbose, integer=True, low=0)
 
 
 def per_view_numbers(

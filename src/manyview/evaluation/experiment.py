@@ -25,7 +25,7 @@ from .calibration import calibration_error
 from .splits import count_duplicates, hide_tags
 from .table import text_table
 
-__all__ = ["Answers", "TagExperiment", "hidden_tags_experiment", "method_names"]
+__all__ = ["Answers", "TagExperiment", "hidden_tags_experiment"]
 
 
 _DEEPEST = 5
@@ -157,11 +157,6 @@ _METHODS: dict[str, Method] = {
     **{name: _of_forest(algorithm) for name, algorithm in _OF_FOREST.items()},
     "combined_with_forest": _with_forest,
 }
-
-
-def method_names() -> tuple[str, ...]:
-    """Every method that ``hidden_tags_experiment`` knows by name."""
-    return tuple(_METHODS)
 
 
 def hidden_tags_experiment(

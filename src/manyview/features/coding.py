@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..blocks import Workers, workers
-from ..data.checks import as_generator, check_choice, check_number
+from ..data.checks import as_generator, check_choice, check_number, check_running
 from ..errors import ParameterError, ViewError
 from ..methods.base import say
 from .keypoints import dense_sift, grey_image, interest_points
@@ -82,6 +82,7 @@ class CodeBook(TransformerMixin, BaseEstimator):
         return self.fit(X, y).transform(X)
 
     def _check_parameters(self) -> None:
+        check_running(self)
         check_number("n_words", self.n_words, integer=True, low=1)
         check_choice("points", self.points, ("dense", "interest"))
         check_number("step", self.step, integer=True, low=1)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import NotNumbers, as_matrix, is_sparse, refuse_malformed
 from ..blocks import row_blocks
+from ..data.checks import check_running
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
 
@@ -37,6 +38,7 @@ class MultiviewEstimator(BaseEstimator):
 
     def _fit_views(self, X: Any) -> Views:
         """Check the data of ``fit`` and remember the views' names and widths."""
+        check_running(self)
         if is_one_array(X):
             X = _validate_one_array(self, X, reset=True)
         views = X if isinstance(X, Views) else Views(X)

@@ -128,6 +128,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         """Find the clusters of ``X``: a ``Views``, or a dict of matrices, tags as words, and pictures."""
         from ..kmeans.hierarchical_kmeans import HierarchicalKMeans
 
+        check_number("n_words", self.n_words, integer=True, low=1)
         share = check_number("looks_share", self.looks_share, low=0, high=1)
         rng = as_generator(self.random_state)
         seeds = [int(seed) for seed in rng.integers(2**31, size=3)]

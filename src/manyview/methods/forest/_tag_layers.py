@@ -20,7 +20,7 @@ Tags = NDArray[np.intp]
 def given_layers(table: TagTable, hierarchy: Any) -> list[Tags]:
     """The columns of each layer of a ``TagHierarchy``, or of lists of words or columns; unused tags are left out."""
     if not isinstance(hierarchy, TagHierarchy):
-        if isinstance(hierarchy, str) or any(isinstance(layer, str) for layer in hierarchy):
+        if isinstance(hierarchy, str) or not np.iterable(hierarchy) or any(isinstance(one, str) for one in hierarchy):
             raise ParameterError(
                 "hierarchy must be a TagHierarchy or a list of layers, each a list of tags; for 'a|b|c' paths use "
                 "TagHierarchy.from_paths."

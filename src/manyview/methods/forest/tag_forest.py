@@ -13,7 +13,7 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ...blocks import Workers, row_blocks, workers
-from ...data.checks import as_generator, check_choice, check_number
+from ...data.checks import as_generator, check_choice, check_flag, check_number
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ParameterError, ViewError, ViewWarning
@@ -181,6 +181,8 @@ class TagForest(ClusterMixin, MultiviewEstimator):
         check_number("min_samples_split", self.min_samples_split, integer=True, low=2)
         check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
         check_number("n_layers", self.n_layers, integer=True, low=1)
+        check_flag("use_hierarchy", self.use_hierarchy)
+        check_flag("use_correlations", self.use_correlations)
         if self.max_bins is not None:
             check_number("max_bins", self.max_bins, integer=True, low=2, high=MAX_BINS)
         if isinstance(self.max_features, str):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...data.checks import as_generator, check_choice, check_number
+from ...data.checks import as_generator, check_choice, check_flag, check_number
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...types import Places
@@ -292,8 +292,7 @@ class FusionART(ClusterMixin, FieldResults):
         check_choice("match_tracking", self.match_tracking, tuple(_TRACKING))
         check_number("epochs", self.epochs, integer=True, low=1)
         for name in ("novelty", "shuffle"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ParameterError(f"{name} must be True or False, got {getattr(self, name)!r}.")
+            check_flag(name, getattr(self, name))
         if self.min_size is not None:
             check_number("min_size", self.min_size, low=0, low_open=True)
         check_shares(self.contributions, self.view_names_)

@@ -137,7 +137,10 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             init = [np.asarray(init[name], dtype=np.float64) for name in self.view_names_]
             points = np.concatenate(init, axis=1) if all(part.ndim == 2 for part in init) else np.empty(0)
         else:
-            points = np.array(init, dtype=np.float64)
+            try:
+                points = np.array(init, dtype=np.float64)
+            except (TypeError, ValueError):
+                points = np.empty(0)
         if points.shape != (n_clusters, self.n_features_in_):
             raise ParameterError(
                 f"init must be a word or {n_clusters} centres of {self.n_features_in_} features; got shape "

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import workers
-from ...data.checks import check_number, check_sample_weight
+from ...data.checks import as_generator, check_choice, check_number, check_sample_weight
 from ...data.joining import side_by_side
 from ...data.views import Views
 from ...errors import ViewError
@@ -66,7 +66,10 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
     def _fit(self, views: Views, sample_weight: Any) -> Any:
         has_any = views.mask.any(axis=1)
         warn_items_without_views(has_any)
+        check_choice("init", self.init, ("k-means++", "random"))
         check_number("n_init", self.n_init, integer=True, low=1)
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         weight = check_sample_weight(sample_weight, views.n_items)
         counts = np.ones(views.n_items) if weight is None else weight
@@ -173,7 +176,7 @@ class SingleViewKMeans(ConcatenatedKMeans):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SingleViewKMeans:
         """Find the clusters of one view of ``X``."""
         views = self._fit_views(X)
-        name = views.names[0] if self.view is None else self.view
+        name = views.names[0] if self.view is None else check_choice("view", self.view, views.names)
         return self._fit(self._fit_views(views[[name]]), sample_weight)
 
     def predict(self, X: Any) -> Places:
@@ -188,4 +191,8 @@ class SingleViewKMeans(ConcatenatedKMeans):
 
 def _seed(random_state: Any) -> Any:
     """scikit-learn's k-means takes no Generator; draw it a seed."""
-    return int(random_state.integers(2**31)) if isinstance(random_state, np.random.Generator) else random_state
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if not isinstance(random_state, np.random.RandomState):
+        as_generator(random_state)  # refuses what is no seed
+    return random_state
