@@ -205,7 +205,7 @@ def test_errors_say_what_to_do(seed):
         CanonicalFusion(1, regularization=-1).fit([V, S])
     with pytest.raises(ParameterError, match="one for each view \\(view0, view1\\)"):
         CanonicalFusion(1, weights=[1, 2, 3]).fit([V, S])
-    with pytest.raises(ParameterError, match="got numbers for 'looks'"):
+    with pytest.raises(ParameterError, match="'looks' is not a view"):
         CanonicalFusion(1, weights={"looks": 1}).fit([V, S])
     with pytest.raises(ViewError, match="'view1' has 5 features"):
         CanonicalFusion(1).fit([V, S]).transform([V, S[:, :5]])

@@ -37,7 +37,7 @@ def learn_points(name: str, views: Views, scale: str | None, threads: Workers) -
     """
     matrix, present = views[name], views.present(name)
     if is_sparse(matrix):
-        learned = _learn_sparse(matrix, present, threads)
+        learned = _learn_sparse(matrix, present)
     elif scale == "rank":
         return _learn_ranks(matrix, present, threads)
     else:
@@ -173,7 +173,7 @@ def _best_cut(part: Floats, smallest: int) -> tuple[float, int]:
     return float(gains[best]), smallest + best
 
 
-def _learn_sparse(matrix: Matrix, present: Mask, threads: Workers) -> dict[str, Any]:
+def _learn_sparse(matrix: Matrix, present: Mask) -> dict[str, Any]:
     """Tf-idf and the leading right singular vectors. Never centred."""
     from sklearn.utils.extmath import randomized_svd
 
