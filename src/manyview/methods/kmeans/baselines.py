@@ -15,7 +15,7 @@ from ...blocks import workers
 from ...data.checks import as_generator, check_choice, check_number, check_sample_weight
 from ...data.joining import side_by_side
 from ...data.views import Views
-from ...errors import ViewError
+from ...errors import ParameterError, ViewError
 from ...types import Places
 from ..base import MultiviewEstimator, check_n_clusters, warn_items_without_views
 from .scaling import learn_scaling
@@ -176,7 +176,9 @@ class SingleViewKMeans(ConcatenatedKMeans):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SingleViewKMeans:
         """Find the clusters of one view of ``X``."""
         views = self._fit_views(X)
-        name = views.names[0] if self.view is None else check_choice("view", self.view, views.names)
+        name = views.names[0] if self.view is None else self.view
+        if not isinstance(name, str):
+            raise ParameterError(f"view must be the name of a view, one of {', '.join(views.names)}; got {name!r}.")
         return self._fit(self._fit_views(views[[name]]), sample_weight)
 
     def predict(self, X: Any) -> Places:
