@@ -76,7 +76,7 @@ acknowledged: list[tuple[int, str]] = []
 
 def state() -> dict[str, object]:
     """What must not be lost: the collection and every file beside it."""
-    if not PATH.exists() or not (PATH / "catalog.sqlite").exists() or "begun" in " ".join(check.problems(PATH)):
+    if not PATH.exists() or not (PATH / "catalog.sqlite").exists() or "is unfinished" in " ".join(check.problems(PATH)):
         held: dict[str, object] = {}
     else:
         held = dict(check.digest(PATH))
