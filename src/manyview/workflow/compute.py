@@ -10,8 +10,7 @@ import itertools
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
 from ..features.decode import BadFile, Clip, DecodePool, Picture
 from ..types import Progress
+from .computed import Computed, Note
 from .remember import recognise_moved, remember_contents
 
 __all__ = [
@@ -61,33 +61,6 @@ def _llc() -> Extractor:
 
 register_extractor("visual_words", _visual_words)
 register_extractor("llc", _llc)
-
-
-class Note(NamedTuple):
-    """Something to be said about a view."""
-
-    kind: str
-    """kept: it came with the source; lacking: there is nothing to make it of; model gone: it is as it was; healed."""
-    view: str
-    sentence: str
-
-    def __str__(self) -> str:
-        return self.sentence
-
-
-@dataclass
-class Computed:
-    """What ``compute_views`` did."""
-
-    rows: dict[str, int] = field(default_factory=dict)
-    """View -> rows that were new."""
-    bad: list[Problem] = field(default_factory=list)
-    """Files that could not be used, with the reason."""
-    notes: list[Note] = field(default_factory=list)
-    n_duplicates: int = 0
-    n_recognised: int = 0
-    """New items that turned out to be old ones whose files had moved."""
-    seconds: float = 0.0
 
 
 def default_views(collection: Store) -> tuple[str, ...]:
