@@ -199,6 +199,21 @@ def test_a_moved_part_of_a_folder_that_is_still_there(place):
         assert add_items(collection).sentence == "0 new"
 
 
+def test_what_another_picture_took_the_place_of_is_known_again_in_another_folder(place):
+    folder = place / "pictures" / "2020"
+    with Collection.open(place / "c.manyview", write=True) as collection:
+        item, cluster = say(collection, "2020/IMG_02.png")
+        shutil.copy2(folder / "IMG_02.png", place / "kept.png")
+        (folder / "IMG_00.png").replace(folder / "IMG_02.png")
+        collection.read(place / "pictures")
+        assert item not in collection.items.ids
+        (place / "other").mkdir()
+        (place / "kept.png").rename(place / "other" / "found.png")
+        added = add_items(collection, place / "other")
+        assert "1 back" in added.said[0]
+        check(collection, item, cluster, "found.png")
+
+
 def forget_contents(path):
     """As an older version left it."""
     with Collection.open(path, write=True) as collection:

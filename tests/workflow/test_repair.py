@@ -5,6 +5,7 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
@@ -12,9 +13,10 @@ import pytest
 
 from manyview import Collection
 from manyview.cli.main import app
+from manyview.collection import layout
 from manyview.collection.answers import read_lines
 from manyview.collection.check import problems
-from manyview.errors import Damaged
+from manyview.errors import Damaged, StoreError
 from manyview.workflow.repair import damage_of, repair
 
 from ..collection.samples import picture_folder
@@ -143,6 +145,18 @@ def test_a_whole_collection_is_left_alone(made):
     before = (path / "catalog.sqlite").read_bytes()
     assert repair(path).why == ""
     assert (path / "catalog.sqlite").read_bytes() == before and not (path / "set-aside").exists()
+
+
+def test_a_collection_of_a_newer_version_is_left_alone(made):
+    path, _ = made
+    with sqlite3.connect(path / "catalog.sqlite") as catalog:
+        catalog.execute(f"PRAGMA user_version = {layout.FORMAT + 1}")
+        catalog.execute("DELETE FROM decisions")
+    catalog.close()
+    before = (path / "catalog.sqlite").read_bytes()
+    with pytest.raises(StoreError, match="Open it with a newer manyview"):
+        repair(path)
+    assert (path / "catalog.sqlite").read_bytes() == before
 
 
 def test_clusters_are_found_again_by_the_next_fit(tmp_path):

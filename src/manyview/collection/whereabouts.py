@@ -15,6 +15,11 @@ __all__ = ["Lost", "Move", "Whereabouts", "aside"]
 _AT_ONCE = 400
 """Rows looked up by one statement."""
 
+_OF_FOLDERS = (
+    "SELECT items.id, source_id, root, items.path, key, size, mtime_ns, device, inode, items.content, state "
+    "FROM items JOIN sources ON sources.id = source_id WHERE sources.kind = 'folder'"
+)
+
 
 class Lost(NamedTuple):
     """An item whose file is not, or not any more, where it was."""
@@ -52,18 +57,19 @@ class Whereabouts:
 
     def elsewhere(self, source_id: int, sizes: Iterable[int]) -> list[Lost]:
         """Items of other folders whose files have one of these sizes and are not there now."""
-        found, wanted = [], sorted(set(sizes))
+        wanted = sorted(set(sizes))
+        rows = []
         for start in range(0, len(wanted), _AT_ONCE):
             part = wanted[start : start + _AT_ONCE]
-            sql = (
-                "SELECT items.id, source_id, root, items.path, size, mtime_ns, device, inode, items.content, state "  # noqa: S608  marks
-                f"FROM items JOIN sources ON sources.id = source_id WHERE size IN ({', '.join('?' * len(part))}) "
-                "AND items.path IS NOT NULL AND source_id <> ? AND sources.kind = 'folder' ORDER BY items.id"
-            )
-            for number, source, root, path, *facts, content, state in self._catalog.rows(sql, (*part, source_id)):
-                full = as_text(os.path.join(root, path))
-                if not os.path.lexists(full):
-                    found.append(Lost(number, source, full, FileFacts(*facts), content, state == "gone"))
+            marks = ", ".join("?" * len(part))
+            rows += self._catalog.rows(f"{_OF_FOLDERS} AND items.path IS NOT NULL AND size IN ({marks})", part)
+        if wanted:  # those whose places others have taken are gone in any case
+            rows += self._catalog.rows(f"{_OF_FOLDERS} AND items.path IS NULL AND state = 'gone' AND size IS NOT NULL")
+        found = []
+        for number, source, root, path, key, *facts, content, state in rows:
+            full = as_text(os.path.join(root, path or key.partition(b"\0")[0]))
+            if source != source_id and (path is None or not os.path.lexists(full)):
+                found.append(Lost(number, source, full, FileFacts(*facts), content, state == "gone"))
         return found
 
     def move(self, source_id: int, moves: Sequence[Move]) -> None:

@@ -71,34 +71,30 @@ def find_moves(
     missing = [_lost(source_id, root, path, was) for path, was in lost.items()]
     missing += [_lost(source_id, root, path, known[path]) for path in open_paths if path in known]
     missing += collection.whereabouts.elsewhere(source_id, sizes)
-    by_size: dict[int, list[Lost]] = defaultdict(list)
-    for one in missing:
-        if one.facts is not None and one.facts.size:
-            by_size[one.facts.size].append(one)
+    missing = [one for one in missing if one.facts is not None and one.facts.size]
+    wanted = {one.facts.size for one in missing if one.facts is not None}
     contents: dict[str, bytes] = {}
     at_home: set[int] = set()
     for path in sorted(open_paths, key=os.fsencode):
-        if by_size.get(files[path].size):
-            read = hash_file(os.path.join(root, path))
-            if read is not None:
-                contents[path] = read[0]
-                if path in known and known[path].content in (read[0], None):
-                    at_home.add(known[path].id)
+        read = hash_file(os.path.join(root, path)) if files[path].size in wanted else None
+        if read is not None:
+            contents[path] = read[0]
+            if path in known and known[path].content in (read[0], None):
+                at_home.add(known[path].id)
+    same: dict[bytes | FileFacts | None, list[Lost]] = defaultdict(list)
+    for one in missing:
+        if one.id not in at_home:
+            same[one.facts if one.content is None else one.content].append(one)
     moves: list[Move] = []
     taken = set(at_home)
     for path, content in contents.items():
-        if path in known and known[path].id in at_home:
-            continue
-        facts = files[path]
-        same = [
-            one
-            for one in by_size[facts.size]
-            if one.id not in taken and (one.facts == facts if one.content is None else one.content == content)
-        ]
-        if same:
-            best = min(same, key=lambda one: _unlikeness(one, source_id, os.path.join(root, path)))
+        alike = same[content] or same[files[path]]
+        if alike and not (path in known and known[path].id in at_home):
+            full = os.path.join(root, path)
+            best = min(alike, key=lambda one: _unlikeness(one, source_id, full))
+            alike.remove(best)
             taken.add(best.id)
-            moves.append(Move(best.id, path, facts, best.path, os.path.join(root, path), best.is_gone))
+            moves.append(Move(best.id, path, files[path], best.path, full, best.is_gone))
     others = [
         was.id
         for path in open_paths

@@ -72,6 +72,7 @@ def repair(path: str | os.PathLike[str], *, progress: Progress | None = None) ->
     folder = Path(path)
     if not folder.is_dir() or not ({layout.CATALOG, layout.ANSWERS} & set(os.listdir(folder))):
         raise StoreError(f"{folder} is not a manyview collection: it has neither a catalogue nor answers.")
+    Catalog.refuse_newer(folder)
     _settle(folder)
     lock = WriterLock(folder / layout.LOCK)
     lock.acquire(10.0)
