@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blocks import Workers, workers
+from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...types import Floats
-from ._neighbours import nearest_among
 from ._scaling import apply_scaling, learn_points
 
 __all__ = ["FALSE_ALARMS", "Strangeness", "measure_strangeness"]
