@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import Workers
-from ..spectral import plain_kmeans
+from ..blocks import Workers
+from .spectral import plain_kmeans
 
 __all__ = ["cells_of", "nearest_among", "nearest_neighbours"]
 

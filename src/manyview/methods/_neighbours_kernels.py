@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...kernel import kernel
+from ..kernel import kernel
 
 
 @kernel
