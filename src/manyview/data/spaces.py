@@ -383,7 +383,7 @@ def _mean_point(learned: Learned, matrix: Matrix, present: Mask, threads: Worker
     total: Floats = np.zeros(learned["columns"].size)
     for part in threads.map(block, row_blocks(matrix.shape[0], 16.0 * max(1, matrix.shape[1]))):
         total += part
-    return np.asarray(total / max(1, np.count_nonzero(present)))
+    return np.asarray(total / max(1, int(np.count_nonzero(present))))
 
 
 def _mean_length(learned: Learned, matrix: Matrix, present: Mask, threads: Workers) -> float:
