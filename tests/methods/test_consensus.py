@@ -214,7 +214,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
     second = ConsensusClustering(4, n_jobs=2).fit(X)
     assert np.array_equal(first.member_labels_, second.member_labels_)
     assert np.array_equal(first.labels_, second.labels_)
-    monkeypatch.setattr(_neighbours.nearest_neighbours, "__kwdefaults__", {"seed": 0, "block_rows": 256})
+    monkeypatch.setattr("manyview.data.nearest._QUERIES", 256)
     assert np.array_equal(ConsensusClustering(4).fit(X).labels_, first.labels_)
     new = X[::3]
     assert np.array_equal(first.predict(new), second.predict(new))

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blocks import Workers, workers
+from ...data.nearest import nearest_among
 from ...data.spaces import to_points
 from ...data.views import Views
 from ...types import Floats
-from ..neighbours import nearest_among
 from ..preparation import prepare
 
 __all__ = ["FALSE_ALARMS", "Strangeness", "measure_strangeness"]

@@ -1,4 +1,4 @@
-"""Compiled loops of the neighbour search."""
+"""Compiled loops of the search for the nearest rows."""
 
 from __future__ import annotations
 
