@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from manyview.blocks import workers
-from manyview.methods.consensus import _neighbours
-from manyview.methods.consensus._neighbours import cells_of, nearest_neighbours
+from manyview.methods import neighbours as _neighbours
+from manyview.methods.neighbours import cells_of, nearest_neighbours
 
 
 def test_four_numbers_on_a_line():

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import Workers
-from ...data.nearest import Within, nearest_among
-from ..spectral import plain_kmeans
+from ..blocks import Workers
+from ..data.nearest import Within, nearest_among
+from .spectral import plain_kmeans
 
 __all__ = ["cells_of", "nearest_neighbours"]
 
