@@ -102,9 +102,9 @@ def test_items_that_go_leave_every_array(made):
 
 
 def test_the_words_of_an_item_follow_its_text(made):
-    made.items.put_texts({5: "a new walk"})
+    made._catalog.run("UPDATE items SET text = 'a new walk' WHERE id = 5")
     assert find(made, "walk") == ["plain"]
-    made.items.put_texts({5: "gone"})
+    made._catalog.run("UPDATE items SET text = 'gone' WHERE id = 5")
     assert find(made, "walk") == [] and find(made, "gone") == ["plain"]
 
 
