@@ -21,6 +21,9 @@ def show(
     ] = None,
     cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
     item: Annotated[str | None, typer.Option(help="Explain why this item (name or number) is in its cluster.")] = None,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""
@@ -28,6 +31,9 @@ def show(
     from ..workflow.living import current_clusters
 
     with Collection.open(collection) as found:
+        if problems:
+            _show_problems(found, as_json)
+            return
         which = found.runs.get(run)
         if item is not None:
             _show_reason(found, which, item, as_json)
@@ -150,6 +156,22 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
         numbers = [e["item"] if isinstance(e, dict) else e for e in one.profile.get(key, [])]
         if numbers:
             say(f"  {title}: " + ", ".join(safe(collection.items.get(n).key) for n in numbers[:8]))
+
+
+def _show_problems(collection: Any, as_json: bool) -> None:
+    found = collection.items.problems()
+    if as_json:
+        rows = [{"path": one.path, "reason": one.reason, "sentence": one.sentence, "bad": one.is_bad} for one in found]
+        print_json({"problems": rows})
+        return
+    if not found:
+        say("every file could be read.")
+    for bad, title in ((True, "could not be read"), (False, "read in part")):
+        these = [one for one in found if one.is_bad == bad]
+        if these:
+            say(f"{len(these)} {'file' if len(these) == 1 else 'files'} {title}:")
+        for one in these:
+            say(f"  {safe(one.path)}: {safe(one.sentence)}")
 
 
 def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
