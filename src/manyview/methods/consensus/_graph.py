@@ -120,6 +120,34 @@ class NeighbourGraph:
             pass
         return out
 
+    def part(self, items: Places) -> Any:
+        """W among some of the items (rising numbers), as a CSR matrix in their order."""
+        from scipy.sparse import csr_matrix
+
+        place = np.full(self.n_items, -1, dtype=np.int32)
+        place[items] = np.arange(items.size, dtype=np.int32)
+        found = csr_matrix((items.size, items.size))
+        for factor, (starts, partners) in zip(self.factors, self._lists, strict=True):
+            lengths = starts[items + 1] - starts[items]
+            edges = np.r_[0, np.cumsum(lengths)]
+            here = np.arange(edges[-1]) + np.repeat(starts[items] - edges[:-1], lengths)
+            columns = place[partners[here]]
+            rows = np.repeat(np.arange(items.size), lengths)[columns >= 0]
+            inside = (np.full(rows.size, factor), (rows, columns[columns >= 0]))
+            found = found + csr_matrix(inside, shape=found.shape)  # pairs that name each other are added up
+        found.sort_indices()
+        return found
+
+    def between(self, labels: Places, n_clusters: int) -> Floats:
+        """Y'WY: the weight between any two clusters, (n_clusters, n_clusters); inside a cluster every pair twice."""
+        found = np.zeros(n_clusters * n_clusters)
+        for factor, items, named in zip(self.factors, self.items, self.neighbours, strict=True):
+            for rows in row_blocks(items.size, 24 * named.shape[1]):
+                cells = labels[items[rows], None] * n_clusters + labels[named[rows]]
+                found += factor * np.bincount(cells.ravel(), minlength=found.size)
+        table = found.reshape(n_clusters, n_clusters)
+        return table + table.T
+
     def shares(self, labels: Places) -> list[float]:
         """For each space the share of its neighbour pairs that share a cluster."""
         return [self._inside(labels, s) / max(1, self.neighbours[s].size) for s in range(len(self.items))]
