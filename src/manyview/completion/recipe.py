@@ -139,7 +139,7 @@ def _rehearse(
         if group == WARM and len(names) > 1:
             # Items have fewer tags in the rehearsal than later, which undervalues the source that lives on tags.
             weights[group] *= 1.0 - _LEAN
-            weights[group, names.index("joint")] += _LEAN
+            weights[group, [name == "joint" for name in names]] += _LEAN
         score = pairs.scores @ weights[group].astype(np.float32) if pairs.scores.size else np.zeros(0)
         calibrations.append(fit_calibration(score, pairs.hidden))
     shown = ", ".join(f"{name} {w:.2f}" for name, w in zip(names, weights[WARM], strict=True))

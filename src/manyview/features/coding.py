@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..blocks import Workers, workers
 from ..data.checks import as_generator, check_choice, check_number, check_running
+from ..data.nearest import largest
 from ..errors import ParameterError, ViewError
 from ..methods.base import say
 from .keypoints import dense_sift, grey_image, interest_points
@@ -262,7 +263,7 @@ class _Sample:
             raise ViewError("there are no pictures to learn the words from.")
         rows, keys = np.concatenate(self._rows), np.concatenate(self._keys)
         if keys.size > self.limit:
-            kept = np.sort(np.argpartition(keys, self.limit)[: self.limit])
+            kept = np.sort(largest(-keys, self.limit))
             rows, keys = rows[kept], keys[kept]
         self._rows, self._keys, self._held = [rows], [keys], len(rows)
 

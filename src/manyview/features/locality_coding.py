@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..blocks import workers
 from ..data.checks import check_number
+from ..data.nearest import largest
 from ..errors import ParameterError, ViewError
 from .coding import CodeBook, Described
 
@@ -162,9 +163,9 @@ def local_codes(
     step = max(64, _TILE // n_words)
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        scores = half_squares - descriptors[rows].astype(words.dtype) @ words.T
+        scores = descriptors[rows].astype(words.dtype) @ words.T - half_squares
         if n_neighbors < n_words:
-            found[rows] = np.sort(np.argpartition(scores, n_neighbors - 1, axis=1)[:, :n_neighbors], axis=1)
+            found[rows] = np.sort(largest(scores, n_neighbors), axis=1)
         else:
             found[rows] = np.arange(n_words)
     differences = words[found].astype(np.float64) - descriptors[:, None, :]

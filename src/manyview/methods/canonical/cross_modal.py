@@ -276,7 +276,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         matrices, mask = list(views.values()), views.mask.copy()
         empty = np.zeros_like(mask)
         for name, network in self.networks_.items():
-            v = views.names.index(name)
+            v = views.position(name)
             tags = TagTable.from_matrix(_zero_where_missing(views, name), network.vocabulary_)
             matrices[v] = network.transform(tags)
             empty[:, v] = mask[:, v] & (np.diff(matrices[v].indptr) == 0)

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blocks import Workers, row_blocks
+from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...types import Floats, Places
+from ..neighbours import nearest_neighbours
 from ..spectral import cluster_rows, leading_eigenpairs, spectral_rows
 from ._graph import Memberships, NeighbourGraph, Space, mixed_operator
 from ._members import Given, labels_of_new, own_members
-from ._neighbours import nearest_among, nearest_neighbours
 
 __all__ = ["Outcome", "Points", "kinds_of", "place_new", "vote"]
 

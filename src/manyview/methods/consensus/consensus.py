@@ -16,13 +16,14 @@ from sklearn.base import ClusterMixin
 from ...blocks import Workers, workers
 from ...data.checks import as_generator, check_choice, check_number
 from ...data.joining import side_by_side
+from ...data.spaces import same_row_sums
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...renamed import warn_renamed
 from ...types import Places
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..preparation import key_of, place_in, prepare
 from ._members import check_members, given_members
-from ._scaling import apply_scaling, key_of, learn_points, same_row_sums
 from ._vote import Outcome, Points, kinds_of, place_new, vote
 
 __all__ = ["ConsensusClustering"]
@@ -194,23 +195,22 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         rows = np.flatnonzero(has_any)
         if rows.size:
             with workers(self.n_jobs) as threads:
-                parts = [
-                    apply_scaling(self.scalings_[name], views[name], views.present(name), threads)
-                    for name, _ in self.active_views_
-                ]
+                rows_of, speaking = place_in(self.scalings_, views, threads)
+                parts = [(rows_of[name], speaking[name]) for name, _ in self.active_views_]
                 points = _side_by_side(self.active_views_, views.n_items, parts)
                 labels[rows] = place_new(self.state_, points.of(rows), views[rows], threads)
         return labels
 
     def _learn_points(self, views: Views, threads: Workers) -> Points:
         """Scale every view; those that cannot act are named in a warning and left out."""
+        prepared = prepare(views, self.scale, threads)
         self.scalings_, parts = {}, []
         for name in views.names:
-            rows, present, learned = learn_points(name, views, self.scale, threads)
+            rows, present = prepared.points[name], prepared.speaking[name]
             if rows.shape[1] and np.count_nonzero(present) > 1:
-                self.scalings_[name] = learned
+                self.scalings_[name] = prepared.spaces[name]
                 parts.append((key_of(rows), name, rows, present))
-                if self.verbose and self.scale == "rank" and same_row_sums(views[name], present):
+                if self.verbose and self.scale == "rank" and same_row_sums(views[name], views.present(name)):
                     say(f"  rows of view {name!r} all have the same sum; scale='minmax' may suit proportions better")
                 continue
             why = "is the same for every item" if present.any() else "is missing or empty for every item"
