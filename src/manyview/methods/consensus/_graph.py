@@ -126,17 +126,16 @@ class NeighbourGraph:
 
         place = np.full(self.n_items, -1, dtype=np.int32)
         place[items] = np.arange(items.size, dtype=np.int32)
-        found = csr_matrix((items.size, items.size))
+        rows, columns, weights = [], [], []
         for factor, (starts, partners) in zip(self.factors, self._lists, strict=True):
             lengths = starts[items + 1] - starts[items]
             edges = np.r_[0, np.cumsum(lengths)]
-            here = np.arange(edges[-1]) + np.repeat(starts[items] - edges[:-1], lengths)
-            columns = place[partners[here]]
-            rows = np.repeat(np.arange(items.size), lengths)[columns >= 0]
-            inside = (np.full(rows.size, factor), (rows, columns[columns >= 0]))
-            found = found + csr_matrix(inside, shape=found.shape)  # pairs that name each other are added up
-        found.sort_indices()
-        return found
+            found = place[partners[np.arange(edges[-1]) + np.repeat(starts[items] - edges[:-1], lengths)]]
+            rows.append(np.repeat(np.arange(items.size, dtype=np.int32), lengths)[found >= 0])
+            columns.append(found[found >= 0])
+            weights.append(np.full(columns[-1].size, factor))
+        cells = np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))
+        return csr_matrix(cells, shape=(items.size, items.size))  # whoever is named twice is added up
 
     def between(self, labels: Places, n_clusters: int) -> Floats:
         """Y'WY: the weight between any two clusters, (n_clusters, n_clusters); inside a cluster every pair twice."""

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import is_sparse
+from ...arrays import Matrix, is_sparse
 from ...blocks import Workers, workers
 from ...data.views import Views
 from ...types import Floats, Places
+from ..neighbours import nearest_neighbours
+from ..preparation import has_words, key_of, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._graph import NeighbourGraph
-from ._neighbours import nearest_neighbours
-from ._scaling import key_of, learn_points
-from ._vote import Points, kinds_of
+from ._vote import Points, kinds_of, points_of
 
 __all__ = ["ClusterNumbers", "count_clusters"]
 
@@ -116,19 +116,12 @@ def count_clusters(
 
 def _prepared(views: Views, threads: Workers) -> Points:
     """Every view that varies, side by side, in an order that names do not change."""
-    from ...data.joining import side_by_side
-
-    parts = []
-    for name in views.names:
-        rows, present, _ = learn_points(name, views, "rank", threads)
-        if rows.shape[1] and np.count_nonzero(present) > 1:
-            parts.append((key_of(rows), name, rows, present))
-    parts.sort(key=lambda part: part[0])
-    edges = np.cumsum([0, *(part[2].shape[1] for part in parts)])
-    present = np.column_stack([np.zeros((views.n_items, 0), dtype=bool), *(part[3] for part in parts)])
-    rows = [part[2] for part in parts]
-    joined = side_by_side(rows, present, [np.zeros(one.shape[1]) for one in rows])
-    return Points(tuple(p[1] for p in parts), tuple(p[0] for p in parts), joined, edges, present)
+    found = prepare(views, "rank", threads)
+    spoken = [name for name in views.names if found.points[name].shape[1] and found.speaking[name].sum() > 1]
+    keys = {name: key_of(found.points[name]) for name in spoken}
+    order = sorted(spoken, key=lambda name: keys[name])
+    parts = [(found.points[name], found.speaking[name]) for name in order]
+    return points_of([(name, keys[name]) for name in order], views.n_items, parts)
 
 
 def _different(points: Points) -> Points:
@@ -154,10 +147,14 @@ def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> 
 
 
 def _is_text(views: Views) -> bool:
-    """No dense view, and a sparse one with ten entries per row or more."""
-    if not all(is_sparse(views[name]) for name in views.names):
+    """Nothing but words, and ten or more of them per item in some view."""
+    if not all(has_words(views[name], views.present(name)) for name in views.names):
         return False
-    return any(views[name].nnz >= _WORDS * views.n_items for name in views.names)
+    return any(_entries(views[name]) >= _WORDS * views.n_items for name in views.names)
+
+
+def _entries(matrix: Matrix) -> int:
+    return int(matrix.nnz if is_sparse(matrix) else np.count_nonzero(matrix))
 
 
 def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_values: int) -> Places:
