@@ -85,6 +85,8 @@ class Standing(NamedTuple):
     """Answers so far, in all tries."""
     right: int
     """How many of them were yes."""
+    rest: int
+    """Tags of this batch that were not asked about."""
     next: int | None
     """The tag to ask about, by its place among the likeliest; None: it is over."""
     progress: float
@@ -104,17 +106,17 @@ def standing(order: Sequence[int], share: float, answer: Callable[[int], bool | 
     while True:
         test, alpha = tests[attempt], ALPHAS[attempt]
         if test.is_proved(alpha):
-            return Standing("proved", attempt, test.n, asked, right, None, 1.0)
+            return Standing("proved", attempt, test.n, asked, right, test.n - test.asked, None, 1.0)
         if test.is_impossible or test.n == 0 or test.wealth < _HOPELESS or used == _PATIENCE:
             if attempt + 1 == len(tests) or sizes[attempt + 1] == 0:
-                return Standing("given up", attempt, test.n, asked, right, None, 0.0)
+                return Standing("given up", attempt, test.n, asked, right, test.n - test.asked, None, 0.0)
             attempt, used = attempt + 1, 0
             continue
         place = next(one for one in draws if one < test.n)
         said = answer(place)
         if said is None:
             done = math.log(max(1.0, test.wealth)) / -math.log(alpha)
-            return Standing("asking", attempt, test.n, asked, right, place, min(1.0, done))
+            return Standing("asking", attempt, test.n, asked, right, test.n - test.asked, place, min(1.0, done))
         for one in tests:
             if place < one.n:
                 one.add(said)
@@ -135,7 +137,7 @@ class Plan(NamedTuple):
     """Tags in the batch."""
     answers: int
     tags: int
-    """Right and wrong ones that it brings, those that were asked included."""
+    """What it brings: those that were asked and right, and those accepted unseen."""
     reached: float
     """The share of the owners who reach the guarantee."""
 
@@ -157,5 +159,5 @@ def plan(probabilities: NDArray[np.float64], share: float, *, seed: int = 0) -> 
         end = standing(rng.permutation(n).tolist(), share, truth.__getitem__)
         answers.append(end.asked)
         reached += end.verdict == "proved"
-        tags.append(end.n - (end.asked - end.right) if end.verdict == "proved" else end.right)
+        tags.append(end.right + (end.rest if end.verdict == "proved" else 0))
     return Plan(n, round(float(np.median(answers))), round(float(np.median(tags))), reached / _OWNERS)
