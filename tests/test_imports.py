@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "methods": {"data"},
     "features": {"data", "methods"},
     "writeback": {"data", "collection", "ingest", "features"},
+    "meaning": {"data"},
     "metrics": {"data"},
     "completion": {"data", "methods"},
     "describe": {"data", "methods", "completion"},
@@ -37,7 +38,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 # What it may import besides, inside the call that needs it (or for type checkers only).
-INSIDE_CALLS = {"methods": {"completion", "features"}}
+INSIDE_CALLS = {"methods": {"completion", "features"}, "meaning": {"features"}}
 HEAVY = ("sklearn", "scipy", "numba", "pandas", "PIL")
 
 

@@ -159,17 +159,25 @@ def searches() -> Table:
         every.append((kept, refused, right))
         made.add(name, [_answers(kept, refused, right)])
     made.add("all three", [_answers(*(sum((list(row[i]) for row in every), []) for i in range(3)))])
-    made.notes.append("Wanted: present kept .80, absent refused .90; P@20 .88 (scene8), .60 (caltech101-7), .80 (flickr8k).")
+    made.notes.append(
+        "Wanted: present kept .80, absent refused .90; P@20 .88 (scene8), .60 (caltech101-7), .80 (flickr8k)."
+    )
     return made
 
 
 def _answers(kept: list[bool], refused: list[bool], right: list[float]) -> dict[str, float]:
-    return {"present kept": float(np.mean(kept)), "absent refused": float(np.mean(refused)), "P@20": float(np.mean(right))}
+    return {
+        "present kept": float(np.mean(kept)),
+        "absent refused": float(np.mean(refused)),
+        "P@20": float(np.mean(right)),
+    }
 
 
 def bridges(n_draws: int) -> Table:
     """flickr8k: some photographs of one half have a caption; searches in the other half."""
-    made = Table("flickr8k, P@20 in a half of 400, with n photographs of the other half captioned", ("captions", "tags"))
+    made = Table(
+        "flickr8k, P@20 in a half of 400, with n photographs of the other half captioned", ("captions", "tags")
+    )
     shown, here = pictures("flickr8k-captioned"), seen("flickr8k-captioned")
     labels, queries = shown.labels["label"], lists()["queries"]["flickr8k-captioned"]
     runs: dict[int, list[dict[str, float]]] = {0: [], 25: [], 50: [], 100: [], 200: []}
@@ -178,7 +186,10 @@ def bridges(n_draws: int) -> Table:
         test, rest = order[:400], order[400:]
         for n, found in runs.items():
             row = {}
-            for what, texts in (("captions", [one[0] for one in shown.captions]), ("tags", list(map(", ".join, shown.tags)))):
+            for what, texts in (
+                ("captions", [one[0] for one in shown.captions]),
+                ("tags", list(map(", ".join, shown.tags))),
+            ):
                 taught = [item for item in rest if texts[item]][:n]
                 said = vectors(tuple(texts[item] for item in taught))
                 bridge = Bridge(here[taught], said) if n else None
@@ -236,8 +247,8 @@ def captions(n_seeds: int) -> Table:
             truth = np.array([shown.labels["label"][int(item.key)] for item in one.items])
             y = np.unique(truth, return_inverse=True)[1]
             choices: list[tuple[str, list[str] | None]] = [("by default", None)]
-            choices += [(" + ".join(views), views) for views in (["caption"], ["words"], ["embedding"],
-                        ["embedding", "caption"], ["embedding", "words"], ["embedding", "words", "caption"])]  # fmt: skip
+            named = "caption", "words", "embedding", "embedding caption", "embedding words", "embedding words caption"
+            choices += [(" + ".join(views.split()), views.split()) for views in named]
             for said, views in choices:
                 runs = []
                 for seed in range(n_seeds):

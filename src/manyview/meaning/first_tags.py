@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..data.checks import check_number
+from ..data.nearest import largest
 from ..types import Places
 from .guesses import LIKELY, Guess
 from .scoring import Asked, Seen, ask_words, score
@@ -66,7 +67,7 @@ def with_neighbours(seen: Seen, wanted: ArrayLike | None = None) -> Seen:
         alike = seen.rows[rows[part]] @ everyone.T
         alike[np.arange(part.size), np.searchsorted(there, rows[part])] = np.inf  # itself, always
         n_kept = min(_NEIGHBOURS + 1, there.size)
-        near = np.argpartition(-alike, n_kept - 1, axis=1)[:, :n_kept]
+        near = largest(alike, n_kept)
         counted = (np.take_along_axis(alike, near, axis=1) >= _ALIKE).astype(np.float32)
         counted /= counted.sum(axis=1, keepdims=True)
         for out, source in zip(found, (seen.rows, seen.sentences, seen.sure), strict=True):

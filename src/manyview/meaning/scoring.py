@@ -1,7 +1,7 @@
 """How well a text fits a picture: one number, from the picture and the text alone.
 
-With ``x`` the picture's row of EfficientNet-Lite0 at length one, ``W`` and ``b`` the head that network was trained with,
-``C`` its 1000 classes as sentence vectors, and ``q`` a text as a sentence vector::
+With ``x`` the picture's row of EfficientNet-Lite0 at length one, ``W`` and ``b`` the head it was trained with, ``C`` its
+1000 classes as sentence vectors, and ``q`` a text as a sentence vector::
 
     p     = softmax(8 x W' + b), the 40 largest kept        what the network sees
     m     = p C, at length one                              the picture as a sentence
@@ -93,13 +93,13 @@ def see(rows: Any) -> Seen:
         )
     length = np.linalg.norm(given, axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        unit = given / np.where(length > 0, length, np.nan)
+        unit: Any = given / np.where(length > 0, length, np.nan)
     sentences = np.full((len(unit), known.classes.shape[1]), np.nan, dtype=np.float32)
     sure = np.full(len(unit), np.nan, dtype=np.float32)
     there = np.flatnonzero(np.isfinite(length[:, 0]) & (length[:, 0] > 0))
     for start in range(0, there.size, _ROWS_AT_ONCE):
         part = there[start : start + _ROWS_AT_ONCE]
-        plain = unit[part] @ known.weight.T
+        plain: Any = unit[part] @ known.weight.T
         p = _softmax(_SHARPNESS * plain + known.bias)
         least = np.partition(p, -_CLASSES, axis=1)[:, -_CLASSES, None]
         sentences[part] = _unit(np.where(p >= least, p, 0) @ known.classes)

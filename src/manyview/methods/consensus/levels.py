@@ -45,7 +45,7 @@ def grow_levels(graph: NeighbourGraph, labels: Places, kinds: Places) -> Levels:
     parts, splits = _split(graph, labels, kinds, _FINEST * n_clusters)
     made_from = {child: parent for parent, children in splits for child in children}
     ends = [node for node in range(len(parts)) if node not in {parent for parent, _ in splits}]
-    root = {}
+    root: dict[int, int] = {}
     for node in range(len(parts)):  # a parent comes before its children
         root[node] = root[made_from[node]] if node in made_from else node
     ends.sort(key=lambda node: (root[node], node))
@@ -53,7 +53,7 @@ def grow_levels(graph: NeighbourGraph, labels: Places, kinds: Places) -> Levels:
     leaves = np.empty(labels.size, dtype=np.int32)
     for node in ends:
         leaves[parts[node]] = number[node]
-    joins = []
+    joins: list[tuple[int, int]] = []
     for parent, (first, second) in reversed(splits):
         number[parent] = len(ends) + len(joins)
         joins.append((number[first], number[second]))
