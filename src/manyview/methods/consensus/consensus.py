@@ -223,7 +223,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         other.n_clusters_ = int(n_clusters)
         other.cluster_sizes_ = np.bincount(other.labels_[other.labels_ >= 0], minlength=other.n_clusters_)
         other.level_ = other.n_clusters_
-        vars(other).pop("cluster_centers_", None)
+        other.__dict__.pop("cluster_centers_", None)
         return other
 
     def _learn_points(self, views: Views, threads: Workers) -> Points:
@@ -259,7 +259,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.n_clusters_ = int(numbers.max()) + 1
         self.cluster_sizes_ = np.bincount(self.labels_[placed], minlength=self.n_clusters_)
         self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
-        self.level_ = None  # predict answers at the level of the fit
+        self.level_: int | None = None  # predict answers at the level of the fit
         if outcome is None:
             self.levels_ = single_level(self.labels_)
         else:
