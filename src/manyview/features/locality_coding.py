@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..blocks import workers
 from ..data.checks import check_number
 from ..data.nearest import largest
+from ..data.parameters import Constraints, Given, Number
 from ..errors import ParameterError, ViewError
 from .coding import CodeBook, Described
 
@@ -65,6 +66,13 @@ class LocalityCoding(CodeBook):
     (6, 210)
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **CodeBook._constraints,
+        "n_neighbors": Number(integer=True, low=1),
+        "pyramid": Given("one or several integers of at least 1"),
+        "ridge": Number(low=0, low_open=True),
+    }
+
     def __init__(
         self,
         n_words: int = 1024,
@@ -96,8 +104,6 @@ class LocalityCoding(CodeBook):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_number("ridge", self.ridge, low=0, low_open=True)
         if self.n_neighbors > self.n_words:
             raise ParameterError(
                 f"n_neighbors must be at most n_words, got n_neighbors={self.n_neighbors} with n_words={self.n_words}."

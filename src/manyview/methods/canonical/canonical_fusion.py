@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ...arrays import is_sparse
 from ...blocks import Workers, row_blocks, workers
 from ...data.checks import as_generator, check_number, per_view_numbers
 from ...data.nearest import most_alike
+from ...data.parameters import RUNNING, Constraints, Given, Number
 from ...data.views import Views, is_one_array
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
@@ -85,6 +86,14 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
     [0.8]
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Number(integer=True, low=1),
+        "regularization": Number(low=0),
+        "weights": Given("None, or a number for each view"),
+        "corr_power": Number(low=0),
+        **RUNNING,
+    }
+
     def __init__(
         self,
         n_components: int = 128,
@@ -110,9 +119,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
 
     def _fit(self, views: Views, warn: bool) -> CanonicalFusion:
         """``warn=False`` is for those who ask for as many components as there may be."""
-        n_components = check_number("n_components", self.n_components, integer=True, low=1)
-        regularization = check_number("regularization", self.regularization, low=0)
-        check_number("corr_power", self.corr_power, low=0)
+        n_components, regularization = int(self.n_components), float(self.regularization)
         weights = check_weights("weights", self.weights, views.names)
         rng = as_generator(self.random_state)
         limit = max(512, _WIDTH // max(2, views.n_views))

@@ -16,7 +16,8 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...blocks import Workers, workers
-from ...data.checks import as_generator, check_choice, check_number
+from ...data.checks import as_generator, check_number
+from ...data.parameters import RUNNING, Choice, Constraints, Either, Given, Number
 from ...data.spaces import same_row_sums
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
@@ -105,6 +106,16 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     [20, 20, 20]
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Number(integer=True, low=1),
+        "scale": Choice("rank", "minmax", None),
+        "alpha": Number(low=0, high=1),
+        "members": Given("an integer of at least 1, or a list of labels and clusterers"),
+        "n_neighbors": Number(integer=True, low=1),
+        "previous": Given("one label for each item"),
+        **RUNNING,
+        "neighbours": Either(Number(integer=True, low=1), Choice("deprecated")),
+    }
     checks_not_applicable: ClassVar[Mapping[str, str]] = {
         "check_sparse_equals_dense": "a sparse view is read as words and becomes tf-idf, a dense one is scaled"
     }
@@ -137,12 +148,10 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
         views = self._fit_views(X)
-        check_choice("scale", self.scale, ("rank", "minmax", None))
-        alpha = check_number("alpha", self.alpha, low=0, high=1)
-        n_neighbours = check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        alpha, n_neighbours = float(self.alpha), int(self.n_neighbors)
         if self.neighbours != "deprecated":
             warn_renamed("neighbours", "n_neighbors")
-            n_neighbours = check_number("neighbours", self.neighbours, integer=True, low=1)
+            n_neighbours = int(self.neighbours)
         n_members, entries = check_members(self.members)
         has_any = views.mask.any(axis=1)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
