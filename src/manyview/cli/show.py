@@ -24,10 +24,16 @@ def show(
     problems: Annotated[
         bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
     ] = False,
+    level: Annotated[
+        int | None, typer.Option(min=1, help="As so many clusters: a coarser or finer level, before edits (consensus).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""
+    import numpy as np
+
     from ..workflow.collection import Collection
+    from ..workflow.levels import level_clusters
     from ..workflow.living import current_clusters
 
     with Collection.open(collection) as found:
@@ -38,12 +44,18 @@ def show(
         if item is not None:
             _show_reason(found, which, item, as_json)
             return
-        clusters = current_clusters(found, which.id)
+        places = None
+        if level is None:
+            clusters = current_clusters(found, which.id)
+        else:
+            cut, clusters = level_clusters(found, which, level)
+            numbers = [cut.identities.get(label, -1) for label in cut.labels.tolist()]
+            places = cut.ids, cut.labels, np.array(numbers)
         if cluster is not None:
             _show_cluster(found, clusters, cluster, as_json)
             return
         items = items or search is not None
-        table = _items(found, which.id) if items else []
+        table = _items(found, which.id, places) if items else []
         if search is not None:
             kept = _found(found, which, search)
             table = [row for row in table if row["id"] in kept]
@@ -63,10 +75,11 @@ def show(
         say(f"  {safe(line)}")
     say()
     if items:
-        names = {one.id: one.name for one in clusters}
+        names = {label: one.name for one in clusters for label in one.labels} if level else {}
+        names = names or {one.id: one.name for one in clusters}
+        by = "label" if level else "cluster"
         rows = [
-            (row["id"], row["path"] or row["key"], row["cluster"] or "", names.get(row["cluster"], "none"))
-            for row in table
+            (row["id"], row["path"] or row["key"], row["cluster"] or "", names.get(row[by], "none")) for row in table
         ]
         print_table((">id", "item", ">cluster", "name"), rows)
     else:
@@ -85,7 +98,7 @@ def _found(collection: Any, run: Any, search: str) -> set[int]:
 def _plain(one: Any) -> dict[str, Any]:
     """A cluster as JSON; "label" is there where one label of the run, and no other, is in it."""
     return {
-        "cluster": one.id,
+        "cluster": None if one.id < 0 else one.id,
         "label": one.labels[0] if len(one.labels) == 1 else None,
         "labels": list(one.labels),
         "name": one.name,
@@ -96,9 +109,12 @@ def _plain(one: Any) -> dict[str, Any]:
     }
 
 
-def _items(collection: Any, run_id: int) -> list[dict[str, Any]]:
-    standing = collection.living.standing(run_id)
-    ids, labels, identities = standing.ids, standing.labels, standing.clusters
+def _items(collection: Any, run_id: int, places: tuple[Any, Any, Any] | None) -> list[dict[str, Any]]:
+    """Items with their labels and clusters: those of ``places``, or where they are now."""
+    if places is None:
+        standing = collection.living.standing(run_id)
+        places = standing.ids, standing.labels, standing.clusters
+    ids, labels, identities = places
     known = {one.id: one for one in collection.items}
     return [
         {
@@ -121,7 +137,7 @@ def print_clusters(clusters: Sequence[Any]) -> None:
         tags = ", ".join(f"{share['tag']} {share['count']}" for share in over[:4])
         cohesion = one.profile.get("cohesion")
         name = f"{one.name} (pinned)" if one.is_pinned else one.name
-        rows.append((one.id, name, one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
+        rows.append(("" if one.id < 0 else one.id, name, one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
     print_table((">cluster", "name", ">size", ">cohesion", "tags, and on how many"), rows)
 
 

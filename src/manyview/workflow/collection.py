@@ -19,6 +19,7 @@ from ..types import Progress
 if TYPE_CHECKING:
     from ..writeback.apply import Applied
     from .add import Added
+    from .levels import Step
 
 __all__ = ["Collection"]
 
@@ -97,12 +98,22 @@ class Collection(Store):
 
         ``method`` is one of those of ``manyview fit``: "consensus" where none is named; the number of clusters is found
         where none is given. Default views that are missing are computed first. ``workflow.fit.fit_collection`` says
-        more about each option.
+        more about each option; ``cut`` goes to a coarser or finer level of what was found.
         """
         from .fit import fit_collection
 
         options: dict[str, Any] = {"views": views, "annotations": annotations, "seed": seed, "fresh": fresh}
         return fit_collection(self, method, n_clusters, n_jobs=n_jobs, progress=progress, **options).run
+
+    def cut(self, to: int | Step, *, n_jobs: int | None = None) -> Run:
+        """Go to a coarser or finer level of the newest run, and keep it as a run, which comes back; nothing is fitted.
+
+        ``to`` is a number of clusters, or "coarser" or "finer" for the next level. Clusters that are the same at two
+        levels have the same number and name at both.
+        """
+        from .levels import keep_level
+
+        return keep_level(self, to, n_jobs=n_jobs).run
 
     def add(
         self,
