@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import ParameterError
 from .talk import OldMinScore, print_json, probability_of, safe, say, spoken
 
 _PATIENCE = 120.0
@@ -26,6 +27,13 @@ _Reviewed = Annotated[
 ]
 _Who = Annotated[str | None, typer.Option(help="Who decides. Default: your user name.")]
 _Why = Annotated[str | None, typer.Option(help="The reason, kept with the answers.")]
+_AtLeast = Annotated[
+    float | None,
+    typer.Option(help="Guarantee that at least this share is right (such as 0.8): random ones are asked first."),
+]
+_DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="With --at-least: only say how many answers it takes and what it brings.")
+]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -40,11 +48,26 @@ def accept(
     reviewed: _Reviewed = False,
     who: _Who = None,
     why: _Why = None,
+    at_least: _AtLeast = None,
+    dry_run: _DryRun = False,
     as_json: _Json = False,
     min_score: OldMinScore = None,
 ) -> None:
-    """Say yes to proposals, by item, tag or probability. One entry of the history; `undo` takes it back."""
+    """Say yes to proposals, by item, tag or probability. One entry of the history; `undo` takes it back.
+
+    --at-least 0.8 asks you about random ones of the likeliest, and accepts the rest once it is proved, 95 % sure, that
+    at least 80 % of them are right.
+    """
     least = probability_of(min_probability, min_score)
+    if at_least is not None:
+        from .audit import accept_at_least
+
+        if item or least is not None or everything or pairs_from is not None:
+            raise ParameterError("--at-least chooses the proposals by itself; only --tag can stand beside it.")
+        accept_at_least(collection, at_least, tag, who, dry_run=dry_run, as_json=as_json)
+        return
+    if dry_run:
+        raise ParameterError("--dry-run belongs to --at-least.")
     _decide(True, collection, item, tag, least, everything, pairs_from, reviewed, who, why, as_json)
 
 
@@ -80,7 +103,6 @@ def _decide(
     why: str | None,
     as_json: bool,
 ) -> None:
-    from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.decide import accept, choose, reject
     from ..writeback.proposal_files import read_pairs

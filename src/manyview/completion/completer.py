@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import workers
-from ..data.checks import as_generator, check_choice, check_number, check_running
+from ..data.checks import as_generator, check_number
+from ..data.parameters import RUNNING, Choice, Constraints, Either, Given, Number, check_parameters
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
@@ -119,6 +120,15 @@ class TagCompleter(MultiviewEstimator):
     >>> [(p.item, p.tag) for p in best[:6] if p.item in (2, 5)]
     [(2, 'ski'), (5, 'sand')]
     """
+
+    _constraints: ClassVar[Constraints] = {
+        "model": Given("a fitted forest or clusterer"),
+        "method": Choice(*_METHODS),
+        "completeness": Either(Number(low=0, low_open=True, high=1), Choice(None)),
+        "n_landmarks": Number(integer=True, low=1),
+        "n_neighbors": Number(integer=True, low=1),
+        **RUNNING,
+    }
 
     def __init__(
         self,
@@ -277,12 +287,7 @@ class TagCompleter(MultiviewEstimator):
     # -- the way in
 
     def _check_parameters(self) -> None:
-        check_running(self)
-        check_choice("method", self.method, _METHODS)
-        check_number("n_landmarks", self.n_landmarks, integer=True, low=1)
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        if self.completeness is not None:
-            check_number("completeness", self.completeness, low=0, low_open=True, high=1)
+        check_parameters(self)
         if self.model is None and self.method in ("cluster", *OF_FOREST):
             raise ParameterError(f"method {self.method!r} needs a fitted model: TagCompleter(model=...).")
         if self.model is not None and self.method in _ALONE:
