@@ -181,6 +181,15 @@ def test_the_commands_say_it(untagged, tmp_path):
     assert "looks, 0." in run(app, ["show", path, "--search", "wedding", "--more"]).output
     told = json.loads(run(app, ["show", path, "--search", "kitchen", "--json"]).output)
     assert told["seen"] == "plain" and {row["how"] for row in told["items"]} == {"looks"}
+    clusters = json.loads(run(app, ["show", path, "--json"]).output)["clusters"]
+    (sea,) = [one for one in clusters if one["name"].startswith("sailboat")]
+    kept = run(app, ["edit", path, "rename", str(sea["cluster"])]).output
+    assert f"  {sea['cluster']}: sailboat, boat, 12 items" in kept and f"tag {sea['cluster']} gives its members" in kept
+    assert "added" in run(app, ["edit", path, "tag", str(sea["cluster"]), "boat"]).output
+    again = run(app, ["edit", path, "rename", str(sea["cluster"])])
+    assert again.exit_code != 0
+    with Collection.open(path) as after:
+        assert after.tags.names == ("boat",) and after.tags.yes.nnz <= 12
     groups = run(app, ["suggest", path, "--first-tags"]).output
     assert "elephant?" in groups and "--tag" in groups
     clusters = json.loads(run(app, ["show", path, "--json"]).output)["clusters"]

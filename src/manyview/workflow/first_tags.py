@@ -11,19 +11,22 @@ from typing import Any
 
 import numpy as np
 
+from ..collection.history import Entry
 from ..collection.proposals import NewProposal
 from ..collection.store import Store
 from ..data.checks import check_choice
 from ..data.tags import TagTable, match_key
+from ..describe.names import SEPARATOR
 from ..errors import ParameterError
 from ..meaning.first_tags import tags_by_cluster, tags_by_picture
 from ..types import Progress
 from .compute import Computed, compute_views, default_views
+from .decide import add_tag
 from .looks import VIEW, Looks, has_looks
 from .state import State
 from .suggest import Suggested
 
-__all__ = ["LOOKS", "ClusterTag", "cluster_tags", "first_tags", "tag_for_cluster"]
+__all__ = ["LOOKS", "ClusterTag", "cluster_tags", "first_tags", "guessed_name", "tag_for_cluster", "tag_members"]
 
 LOOKS = "looks"
 """The method of a run of first tags, and the kind of their evidence."""
@@ -67,20 +70,35 @@ def cluster_tags(collection: Store, *, run_id: int | None = None, language: str 
 
 
 def tag_for_cluster(collection: Store, cluster: int, word: str | None = None) -> ClusterTag:
-    """A word, by default the cluster's name, for all its members; those closer to another cluster are doubtful.
+    """A word, by default the first of the cluster's name, for its members; those closer to another one are doubtful.
 
-    Accept it with ``decide.add_tag``: naming a cluster is the shortest way from nothing to tags.
+    ``tag_members`` says yes to it: naming a cluster is the shortest way from nothing to tags.
     """
     state = State(collection)
-    one = state.cluster(cluster)
-    named = (one.profile.get("name", {}).get("words") or [one.name])[0] if one.is_guess else one.name
-    tag = named if word is None else word
+    name = state.cluster(cluster).name
+    tag = name.removesuffix("?").split(SEPARATOR)[0] if word is None else word
     answered = _answered(state.tags, tag)
     left = [int(state.ids[row]) for row in np.flatnonzero(state.labels == cluster).tolist() if row not in answered]
     known, sure = collection.runs.confidence(state.run.id)
     unsure = set(known[sure < _PLACE_IS_SURE].tolist())
     parts = ([item for item in left if (item in unsure) == doubtful] for doubtful in (False, True))
     return ClusterTag(cluster, tag, tuple(next(parts)), tuple(next(parts)), {})
+
+
+def tag_members(collection: Store, cluster: int, word: str | None = None, *, who: str | None = None) -> Entry:
+    """Give a word, by default the cluster's name, to those of its members that are sure of their place: one entry."""
+    asked = tag_for_cluster(collection, cluster, word)
+    if not asked.items:
+        raise ParameterError(f"no member of cluster {cluster} is left that {asked.word!r} could be given to.")
+    return add_tag(collection, asked.items, asked.word, who=who, why=f"all of cluster {cluster}")
+
+
+def guessed_name(collection: Store, cluster: int) -> str:
+    """The name that was guessed for a cluster, without its question mark, to be kept as its own."""
+    one = State(collection).cluster(cluster)
+    if not one.is_guess:
+        raise ParameterError(f"the name of cluster {cluster}, {one.name!r}, is no guess that could be kept; give one.")
+    return SEPARATOR.join(one.profile["name"]["words"])
 
 
 def first_tags(
