@@ -36,6 +36,10 @@ def fit(
     finer: Annotated[
         bool, typer.Option("--finer", help="More clusters: go down to the next level of the newest run (consensus).")
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Language of guessed names: en, de, fr, es, it, pt or nl. Default: your locale's."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -63,6 +67,7 @@ def fit(
                 annotations=annotations,
                 seed=seed,
                 fresh=fresh,
+                language=language,
                 n_jobs=jobs,
                 progress=bar,
             )
@@ -76,7 +81,13 @@ def fit(
                 "said": fitted.said,
                 "seconds": round(fitted.run.seconds, 1),
                 "clusters": [
-                    {"cluster": one.id, "labels": list(one.labels), "name": one.name, "size": one.size}
+                    {
+                        "cluster": one.id,
+                        "labels": list(one.labels),
+                        "name": one.name,
+                        "guessed": one.is_guess,
+                        "size": one.size,
+                    }
                     for one in clusters
                 ],
                 "changes": None if fitted.changes is None else fitted.changes.to_dict(),

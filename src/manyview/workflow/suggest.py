@@ -90,7 +90,8 @@ def suggest_tags(
         check_number("completeness", completeness, low=0, low_open=True, high=1)
     if not collection.tags.yes.nnz:
         raise ParameterError(
-            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first."
+            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first, or "
+            f"let pictures be looked at: `manyview suggest {collection.path} --first-tags`."
         )
     wanted = default_views(collection)
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
@@ -261,6 +262,10 @@ def _kept(part: Evidence, ids: Any) -> list[Any]:
 
 def reason_sentence(tag: str, evidence: Iterable[Sequence[Any]], name_of: Any) -> str:
     """The reason of a proposal in words; ``name_of`` gives the name of an item by its number."""
+    evidence = list(evidence)
+    if evidence and evidence[0][0] == "looks":  # a first tag, of pictures nobody has tagged
+        others = ", ".join(str(name_of[item]) for item in evidence[0][3])
+        return f"{tag}: it looks so" + (f", as do {others} of {evidence[0][1]}." if others else ".")
     parts = [Evidence(kind, name, share, share, tuple(items)) for kind, name, share, items in evidence]
     return sentence(tag, parts, name_of)
 
