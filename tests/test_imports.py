@@ -22,23 +22,23 @@ MAY_IMPORT = {
     "methods": {"data"},
     "features": {"data", "methods"},
     "writeback": {"data", "collection", "ingest", "features"},
-    "meaning": {"data"},
     "metrics": {"data"},
     "completion": {"data", "methods"},
-    "describe": {"data", "methods", "completion"},
+    "meaning": {"data", "features"},
+    "describe": {"data", "methods", "completion", "meaning"},
     "papers": {"data", "methods", "completion"},
     "evaluation": {"data", "methods", "metrics", "completion", "papers"},
     "testing": {"data"},
     "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
-    | {"describe", "evaluation", "writeback"},
+    | {"describe", "evaluation", "meaning", "writeback"},
     "report": {"data", "collection", "describe", "workflow"},
     "cli": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets", "evaluation"}
-    | {"describe", "writeback", "workflow", "report", "cli", "web"},
+    | {"describe", "meaning", "writeback", "workflow", "report", "cli", "web"},
     "web": {"data", "collection", "features", "describe", "writeback", "workflow"},
     "__main__": {"cli"},
 }
 # What it may import besides, inside the call that needs it (or for type checkers only).
-INSIDE_CALLS = {"methods": {"completion", "features"}, "meaning": {"features"}}
+INSIDE_CALLS = {"methods": {"completion", "features"}}
 HEAVY = ("sklearn", "scipy", "numba", "pandas", "PIL")
 
 

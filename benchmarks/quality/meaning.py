@@ -11,6 +11,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -85,9 +86,10 @@ def names(n_seeds: int) -> Table:
             found = [named(here, labels, k * times, seed, made if seed == 0 and times == 1 else None, name)
                      for times in (1, 2, 3)]  # fmt: skip
             groups = random_groups(here, seed)
-            every[name].append(_figures(found[0], sum(found, []), groups))
+            more = list(chain.from_iterable(found))
+            every[name].append(_figures(found[0], more, groups))
             together[0] += found[0]
-            together[1] += sum(found, [])
+            together[1] += more
             strange += groups
         every.setdefault("all three", []).append(_figures(*together, strange))
     for name, runs in every.items():
@@ -158,7 +160,7 @@ def searches() -> Table:
         )  # fmt: skip
         every.append((kept, refused, right))
         made.add(name, [_answers(kept, refused, right)])
-    made.add("all three", [_answers(*(sum((list(row[i]) for row in every), []) for i in range(3)))])
+    made.add("all three", [_answers(*(list(chain.from_iterable(part)) for part in zip(*every, strict=True)))])
     made.notes.append(
         "Wanted: present kept .80, absent refused .90; P@20 .88 (scene8), .60 (caltech101-7), .80 (flickr8k)."
     )
@@ -246,15 +248,14 @@ def captions(n_seeds: int) -> Table:
         with Collection.create(root / "c.manyview", root / "photos.csv", **options) as one:
             truth = np.array([shown.labels["label"][int(item.key)] for item in one.items])
             y = np.unique(truth, return_inverse=True)[1]
-            choices: list[tuple[str, list[str] | None]] = [("by default", None)]
-            named = "caption", "words", "embedding", "embedding caption", "embedding words", "embedding words caption"
-            choices += [(" + ".join(views.split()), views.split()) for views in named]
-            for said, views in choices:
+            alone, mixed = ["caption", "words", "embedding"], ["caption", "words", "words caption"]
+            choices = [None, *([name] for name in alone), *(["embedding", *names.split()] for names in mixed)]
+            for views in choices:
                 runs = []
                 for seed in range(n_seeds):
                     _, found = one.runs.labels(fit_collection(one, None, 8, views=views, seed=seed, fresh=True).run.id)
                     accuracy = metrics.clustering_accuracy(y, found)
                     runs.append({"accuracy": accuracy, "NMI": metrics.normalized_mutual_info(y, found)})
-                made.add(said, runs)
+                made.add(" + ".join(views or ["by default"]), runs)
     made.notes.append("Wanted by default: NMI .94.")
     return made

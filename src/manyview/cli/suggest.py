@@ -29,6 +29,15 @@ def suggest(
     completeness: Annotated[
         float | None, typer.Option(help="Share of the true tags that are recorded, if you know it.")
     ] = None,
+    first_tags: Annotated[
+        bool, typer.Option("--first-tags", help="Words for pictures nobody has tagged, by what each cluster shows.")
+    ] = False,
+    each_picture: Annotated[
+        bool, typer.Option("--each-picture", help="First tags picture by picture; less sure than by cluster.")
+    ] = False,
+    language: Annotated[
+        str | None, typer.Option(help="Language of first tags: en, de, fr, es, it, pt or nl. Default: the last fit's.")
+    ] = None,
     only_open: Annotated[
         bool, typer.Option("--open", help="Compute nothing; list the proposals of the last run that are still open.")
     ] = False,
@@ -43,6 +52,7 @@ def suggest(
     """
     from ..errors import ParameterError
     from ..workflow.collection import Collection
+    from ..workflow.first_tags import first_tags as propose_first
     from ..workflow.suggest import line, open_proposals, suggest_tags
     from ..writeback.proposal_files import shown, write_proposals
 
@@ -52,10 +62,16 @@ def suggest(
         by = "probability"
     if by not in orders:
         raise ParameterError(f"--by must be one of {', '.join(orders)}; got {by!r}.")
+    if only_open and (first_tags or each_picture):
+        raise ParameterError("--open computes nothing; leave it out, or --first-tags and --each-picture.")
     said: list[str] = []
     bad: list[Any] = []
     with progress() as bar, Collection.open(collection, write=not only_open) as found:
-        if not only_open:
+        if first_tags or each_picture:
+            by = "probability" if each_picture else "tag"
+            done = propose_first(found, "picture" if each_picture else "cluster", language=language, progress=bar)
+            said, bad = done.said, done.computed.bad
+        elif not only_open:
             done = suggest_tags(
                 found, top=max(top, _KEPT), completeness=completeness, seed=seed, n_jobs=jobs, progress=bar
             )
@@ -90,8 +106,11 @@ def suggest(
         for sentence in said or run.figures.get("said", ()):
             say(f"  {safe(sentence)}")
         say()
-        print_proposals(table, rows)
-        _print_lines(lines, collection)
+        if first_tags and not each_picture:
+            _print_groups(table, collection)
+        else:
+            print_proposals(table, rows)
+            _print_lines(lines, collection)
         if output is not None:
             say(f"wrote {safe(output)}")
     print_bad(bad)
@@ -107,6 +126,28 @@ def print_proposals(table: list[Any], rows: int = 0) -> None:
         print_table(("item", "tag", ">probability", "reason"), cells)
     if len(listed) < len(table):
         say(f"  ... and {len(table) - len(listed)} more; --rows 0 shows all, -o FILE.csv keeps them")
+
+
+def _print_groups(table: list[Any], collection: Path) -> None:
+    """A line per word: one decision for all its pictures."""
+    groups: dict[str, list[Any]] = {}
+    for row in table:
+        groups.setdefault(row.tag, []).append(row)
+    found = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    cells = [
+        (
+            f"{word}?",
+            len(of),
+            f"{sum(row.probability for row in of) / len(of):.0%}",
+            ", ".join(row.item for row in of[:3]),
+        )
+        for word, of in found
+    ]
+    if not cells:
+        say("  no cluster shows something clearly enough; --each-picture looks at every picture by itself")
+        return
+    print_table(("first tag", ">pictures", ">should be right", "such as"), cells)
+    say(f"\n  Next: manyview accept {safe(collection)} --tag {safe(found[0][0])}; or reject, for good")
 
 
 def _print_lines(lines: list[Any], collection: Path) -> None:

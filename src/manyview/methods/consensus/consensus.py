@@ -27,7 +27,7 @@ from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without
 from ..preparation import key_of, place_in, prepare
 from ._members import check_members, given_members
 from ._vote import Outcome, Points, kinds_of, place_new, points_of, vote
-from .levels import cut_levels, place_in_level, single_level
+from .levels import cut_levels, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
 
@@ -224,6 +224,12 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         """
         check_is_fitted(self)
         return cut_levels(self.levels_, check_number("n_clusters", n_clusters, integer=True, low=1))
+
+    @property
+    def level_range_(self) -> tuple[int, int]:
+        """The smallest and the largest number of clusters that ``cut`` can give."""
+        check_is_fitted(self, "levels_")
+        return level_range(self.levels_)
 
     def at_level(self, n_clusters: int) -> ConsensusClustering:
         """A copy whose clusters, also in ``predict``, are those of ``cut``; it has no ``cluster_centers_``."""
