@@ -31,7 +31,8 @@ def show(
         bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
     ] = False,
     level: Annotated[
-        int | None, typer.Option(min=1, help="As so many clusters: a coarser or finer level, before edits (consensus).")
+        int | None,
+        typer.Option(min=1, help="Show this many clusters: a coarser or finer level, before edits (consensus)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -63,7 +63,7 @@ def suggest(
     if by not in orders:
         raise ParameterError(f"--by must be one of {', '.join(orders)}; got {by!r}.")
     if only_open and (first_tags or each_picture):
-        raise ParameterError("--open computes nothing; leave it out, or --first-tags and --each-picture.")
+        raise ParameterError("--open computes nothing; it cannot be combined with --first-tags or --each-picture.")
     said: list[str] = []
     bad: list[Any] = []
     with progress() as bar, Collection.open(collection, write=not only_open) as found:

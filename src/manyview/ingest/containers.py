@@ -73,7 +73,7 @@ def _jpeg_segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     for _ in range(_MOST_PARTS):
         start = file.read(2)
         if len(start) < 2 or start[0] != 0xFF:
-            raise Damaged("its JPEG segments break off in the middle.")
+            raise Damaged("its JPEG segments are cut off in the middle.")
         marker = start[1]
         while marker == 0xFF:  # filling
             marker = _exactly(file, 1)[0]
@@ -83,7 +83,7 @@ def _jpeg_segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             continue
         length = int.from_bytes(_exactly(file, 2), "big")
         if length < 2:
-            raise Damaged("a JPEG segment has a length that cannot be.")
+            raise Damaged("a JPEG segment has an impossible length.")
         if marker in (0xE1, 0xED):
             yield marker, _exactly(file, length - 2)
         else:
@@ -234,7 +234,7 @@ def _boxes_between(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...])
         elif length == 0:  # to the end
             length = end - at
         if length < head or at + length > end:
-            raise Damaged("its boxes break off in the middle.")
+            raise Damaged("its boxes are cut off in the middle.")
         inner = at + head
         if inside and name == inside[0]:
             yield from _boxes_between(file, inner, at + length, inside[1:])

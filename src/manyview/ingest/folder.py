@@ -147,7 +147,9 @@ def read_folder(collection: Store, source_id: int, root: str, progress: Progress
     Every batch of files is written down before the next one is read; a reading that was stopped goes on there.
     """
     if not os.path.isdir(root):
-        raise StoreError(f"{root} is not there or not a folder. If it is on another disk, connect that first.")
+        raise StoreError(
+            f"{root} does not exist or is not a folder. If it is on a disk that is not connected, connect that first."
+        )
     report = Report(root)
     found = scan(root)
     items = collection.items

@@ -73,7 +73,7 @@ def _check_target(folder: Path) -> None:
         return
     strange = {entry.name for entry in folder.iterdir()} - _OURS - {path.name for path in STATIC.iterdir()}
     if not folder.is_dir() or strange or (any(folder.iterdir()) and not (folder / "data" / "site.js").is_file()):
-        raise ParameterError(f"{folder} holds something else than an earlier export; choose another folder.")
+        raise ParameterError(f"{folder} holds something other than an earlier export; choose another folder.")
 
 
 class _Writer:
