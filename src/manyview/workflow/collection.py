@@ -19,6 +19,7 @@ from ..types import Progress
 if TYPE_CHECKING:
     from ..writeback.apply import Applied
     from .add import Added
+    from .doubtful import Doubt
 
 __all__ = ["Collection"]
 
@@ -154,6 +155,16 @@ class Collection(Store):
 
         options: dict[str, Any] = {"top": top, "completeness": completeness, "seed": seed, "n_jobs": n_jobs}
         return suggest_tags(self, progress=progress, **options).run
+
+    def doubtful(self, top: int | None = None) -> list[Doubt]:
+        """Recorded tags that do not seem to belong, as the newest proposals found them, the most doubtful first.
+
+        ``reject`` takes one away, ``accept`` says that it is right; either way it is not asked again.
+        """
+        from .doubtful import doubtful_tags
+        from .reading.index import Index
+
+        return doubtful_tags(Index(self), top)
 
     @renamed(min_score="min_probability")
     def accept(
