@@ -69,7 +69,6 @@ def make_collection(path: Path, n_items: int = 100_000, seed: int = 0) -> Path:
                     float(p),
                     float(p),
                     [["view", "looks", 0.6, [int(ids[0])]], ["tag", "word 0001", 0.3, []]],
-                    teaches=float(p * (1 - p)),
                 )
                 for number, tags, probability in zip(ids, rng.integers(N_WORDS, size=likely.shape), likely, strict=True)
                 for tag, p in zip(np.unique(tags), probability, strict=False)

@@ -80,10 +80,21 @@ class Entry(Response):
     undone_by: int | None
 
 
+class Trust(Response):
+    """May the probabilities of items that have tags be shown as numbers?"""
+
+    is_known: bool
+    n_answers: int
+    enough: int
+
+
 class State(Response):
     collection: CollectionFacts
     run: RunFacts | None
     n_open: int
+    """Proposals that are worth asking."""
+    n_less_likely: int
+    trust: Trust
     n_problems: int
     version: str
     """Changes with every change of the collection."""
@@ -243,13 +254,33 @@ class ItemTag(Response):
     origin: Literal["file", "sidecar", "table", "person"]
 
 
+class ProposalReason(Response):
+    likeness: str
+    """How it is like the items of ``like``: "looks like", "reads like", "is like"."""
+    like: list[Member]
+    """Items that are alike and have the tag."""
+    goes_with: list[str]
+    """Tags of the item that the proposed one goes with: of ``n_all`` others with all of them ``n_with`` have it."""
+    n_with: int
+    n_all: int
+    against: list[str]
+    like_first: bool
+    is_guess: bool
+    """Is it only what the picture seems to show? Then the items of ``like`` show it too, and none has the tag."""
+
+
 class Proposal(Response):
     item: int
     key: str
     tag: str
     score: float
     probability: float | None
-    reason: Any
+    is_worth_asking: bool
+    is_trusted: bool
+    """May the probability be shown as a number?"""
+    sure: str
+    """How likely, for people: a percentage where it can be trusted, else a word."""
+    reason: ProposalReason
     sentence: str
     has_thumb: bool
     opening: str | None
@@ -337,10 +368,16 @@ class TagsPage(Response):
 class OpenTag(Response):
     name: str
     n_open: int
+    expected: float
+    """How many of them should be right."""
 
 
 class ProposalsPage(Response):
     total: int
+    n_less_likely: int
+    """Open ones that are less likely than what is worth asking, and are listed only where all are asked for."""
+    sure_enough: float
+    """Expected precision from which accepting many at once is the first choice."""
     offset: int
     tag: str | None
     """The tag these are of, where they are of one."""
@@ -349,9 +386,101 @@ class ProposalsPage(Response):
     command: str
 
 
+class ItemProposals(Response):
+    item: Member
+    tags: list[str]
+    proposals: list[Proposal]
+    """All that are open, likely ones first."""
+
+
+class ItemProposalsPage(Response):
+    total: int
+    """Items with a proposal that is worth asking."""
+    offset: int
+    items: list[ItemProposals]
+
+
 class Line(Response):
     n: int
     expected_precision: float | None
+
+
+class DoubtfulTag(Response):
+    item: int
+    key: str
+    tag: str
+    probability: float
+    """How likely it is right."""
+    sentence: str
+    has_thumb: bool
+    opening: str | None
+    tags: list[str]
+    """The other tags of the item."""
+
+
+class DoubtfulPage(Response):
+    total: int
+    tags: list[DoubtfulTag]
+
+
+class AuditPlan(Response):
+    share: float
+    n: int
+    """Proposals in the batch; 0: none is likely enough."""
+    answers: int
+    tags: int
+    reached: float
+    is_worth_it: bool
+
+
+class AuditQuestion(Response):
+    item: int
+    key: str
+    tag: str
+    has_thumb: bool
+    opening: str | None
+
+
+class AuditState(Response):
+    id: int
+    share: float
+    tag: str | None
+    verdict: Literal["asking", "proved", "given up"]
+    attempt: int
+    n: int
+    asked: int
+    right: int
+    progress: float
+    n_rest: int
+    """What would be accepted unseen."""
+    question: AuditQuestion | None
+    following: list[AuditQuestion]
+    """What may be asked next, so that pictures are there when it is."""
+
+
+class AuditPage(Response):
+    plan: AuditPlan | None
+    """What one would take and bring, where none is under way."""
+    audit: AuditState | None
+    """The one that is not over."""
+
+
+class NewAudit(Request):
+    share: Annotated[float, Field(ge=0.5, le=0.99)]
+    tag: Word | None = None
+
+
+class AuditAnswer(Request):
+    item: Id
+    tag: Word
+    answer: bool
+
+
+class AuditAccepted(Response):
+    entry: int
+    summary: str
+    n: int
+    n_open: int
 
 
 class Pair(Request):

@@ -19,6 +19,7 @@ from ..types import Progress
 if TYPE_CHECKING:
     from ..writeback.apply import Applied
     from .add import Added
+    from .doubtful import Doubt
     from .levels import Step
     from .reading.content import Answer
     from .reading.index import Parts
@@ -202,6 +203,16 @@ class Collection(Store):
         from .first_tags import first_tags
 
         return first_tags(self, by, language=language, n_jobs=n_jobs, progress=progress).run
+
+    def doubtful(self, top: int | None = None) -> list[Doubt]:
+        """Recorded tags that do not seem to belong, as the newest proposals found them, the most doubtful first.
+
+        ``reject`` takes one away, ``accept`` says that it is right; either way it is not asked again.
+        """
+        from .doubtful import doubtful_tags
+        from .reading.index import Index
+
+        return doubtful_tags(Index(self), top)
 
     @renamed(min_score="min_probability")
     def accept(
