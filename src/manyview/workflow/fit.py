@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.heal import damaged_views
 from ..collection.living import Standing
 from ..collection.runs import Run
+from ..collection.safety.heal import damaged_views
 from ..collection.store import Store
 from ..data.tags import TagTable
 from ..data.views import Views
