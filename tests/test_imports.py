@@ -96,6 +96,12 @@ def test_the_text_of_an_error_decides_nothing():
         assert "in str(error)" not in path.read_text(encoding="utf-8") or path.name in ("_pdf_child.py", "testing.py")
 
 
+@pytest.mark.parametrize(("words", "home"), [("argpartition", "nearest.py"), ("names.index(", "views.py")])
+def test_a_law_has_one_home(words, home):
+    """The nearest rows are in ``data/nearest.py``, the place of a view in ``data/views.py``, and in no other file."""
+    assert [path.name for path in FILES if words in path.read_text(encoding="utf-8")] == [home]
+
+
 FLATS = sorted(path.name for path in (SOURCE / "methods").iterdir() if path.is_dir() and path.name[0] != "_")
 
 

@@ -27,23 +27,41 @@ def show(
     ] = False,
     cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
     item: Annotated[str | None, typer.Option(help="Explain why this item (name or number) is in its cluster.")] = None,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
+    ] = False,
+    level: Annotated[
+        int | None, typer.Option(min=1, help="As so many clusters: a coarser or finer level, before edits (consensus).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""
+    import numpy as np
+
     from ..workflow.collection import Collection
+    from ..workflow.levels import level_clusters
     from ..workflow.living import current_clusters
 
     with Collection.open(collection) as found:
+        if problems:
+            _show_problems(found, as_json)
+            return
         which = found.runs.get(run)
         if item is not None:
             _show_reason(found, which, item, as_json)
             return
-        clusters = current_clusters(found, which.id)
+        places = None
+        if level is None:
+            clusters = current_clusters(found, which.id)
+        else:
+            cut, clusters = level_clusters(found, which, level)
+            numbers = [cut.identities.get(label, -1) for label in cut.labels.tolist()]
+            places = cut.ids, cut.labels, np.array(numbers)
         if cluster is not None:
             _show_cluster(found, clusters, cluster, as_json)
             return
         items = items or search is not None
-        table = _items(found, which.id) if items else []
+        table = _items(found, which.id, places) if items else []
         answer = None
         if search is not None:
             answer = found.search(search, run=which.id)
@@ -65,10 +83,11 @@ def show(
         say(f"  {safe(line)}")
     say()
     if items:
-        names = {one.id: one.name for one in clusters}
+        names = {label: one.name for one in clusters for label in one.labels} if level else {}
+        names = names or {one.id: one.name for one in clusters}
+        by = "label" if level else "cluster"
         rows = [
-            (row["id"], row["path"] or row["key"], row["cluster"] or "", names.get(row["cluster"], "none"))
-            for row in table
+            (row["id"], row["path"] or row["key"], row["cluster"] or "", names.get(row[by], "none")) for row in table
         ]
         if answer is None:
             print_table((">id", "item", ">cluster", "name"), rows)
@@ -95,7 +114,7 @@ def _matched(row: dict[str, Any]) -> str:
 def _plain(one: Any) -> dict[str, Any]:
     """A cluster as JSON; "label" is there where one label of the run, and no other, is in it."""
     return {
-        "cluster": one.id,
+        "cluster": None if one.id < 0 else one.id,
         "label": one.labels[0] if len(one.labels) == 1 else None,
         "labels": list(one.labels),
         "name": one.name,
@@ -107,9 +126,12 @@ def _plain(one: Any) -> dict[str, Any]:
     }
 
 
-def _items(collection: Any, run_id: int) -> list[dict[str, Any]]:
-    standing = collection.living.standing(run_id)
-    ids, labels, identities = standing.ids, standing.labels, standing.clusters
+def _items(collection: Any, run_id: int, places: tuple[Any, Any, Any] | None) -> list[dict[str, Any]]:
+    """Items with their labels and clusters: those of ``places``, or where they are now."""
+    if places is None:
+        standing = collection.living.standing(run_id)
+        places = standing.ids, standing.labels, standing.clusters
+    ids, labels, identities = places
     known = {one.id: one for one in collection.items}
     return [
         {
@@ -132,7 +154,7 @@ def print_clusters(clusters: Sequence[Any]) -> None:
         tags = ", ".join(f"{share['tag']} {share['count']}" for share in over[:4])
         cohesion = one.profile.get("cohesion")
         name = f"{one.name} (pinned)" if one.is_pinned else one.name
-        rows.append((one.id, name, one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
+        rows.append(("" if one.id < 0 else one.id, name, one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
     print_table((">cluster", "name", ">size", ">cohesion", "tags, and on how many"), rows)
 
 
@@ -174,6 +196,22 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
         numbers = [e["item"] if isinstance(e, dict) else e for e in one.profile.get(key, [])]
         if numbers:
             say(f"  {title}: " + ", ".join(safe(collection.items.get(n).key) for n in numbers[:8]))
+
+
+def _show_problems(collection: Any, as_json: bool) -> None:
+    found = collection.items.problems()
+    if as_json:
+        rows = [{"path": one.path, "reason": one.reason, "sentence": one.sentence, "bad": one.is_bad} for one in found]
+        print_json({"problems": rows})
+        return
+    if not found:
+        say("every file could be read.")
+    for bad, title in ((True, "could not be read"), (False, "read in part")):
+        these = [one for one in found if one.is_bad == bad]
+        if these:
+            say(f"{len(these)} {'file' if len(these) == 1 else 'files'} {title}:")
+        for one in these:
+            say(f"  {safe(one.path)}: {safe(one.sentence)}")
 
 
 def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:

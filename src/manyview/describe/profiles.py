@@ -30,7 +30,12 @@ __all__ = [
     "cluster_profiles",
     "confidence_of",
     "known_or_none",
+    "tag_figures",
 ]
+
+
+N_TAGS = 12
+"""As many tags are listed that a cluster has more often than the rest, and as many that it has less often."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +180,7 @@ def cluster_profiles(
     guesses: Mapping[int, Guess] | None = None,
     item_names: Sequence[str] | None = None,
     names: Mapping[int, str] | None = None,
-    n_tags: int = 12,
+    n_tags: int = N_TAGS,
     n_items: int = 12,
     n_jobs: int | None = None,
 ) -> ClusterProfiles:
@@ -251,6 +256,20 @@ def cluster_profiles(
         tags=counts,
         likeness=likeness,
     )
+
+
+def tag_figures(tags: TagTable, labels: ArrayLike) -> dict[int, dict[str, Any]]:
+    """The part of each cluster's profile that follows from tags alone, as ``ClusterProfile.to_dict`` has it."""
+    grouping = check_grouping(labels, tags.n_items)
+    counts = count_tags(tags, grouping)
+    return {
+        label: {
+            "n_tagged": int(counts.tagged[c]),
+            "over": [share.to_dict() for share in counts.over(c, N_TAGS)],
+            "under": [share.to_dict() for share in counts.under(c, N_TAGS)],
+        }
+        for c, label in enumerate(grouping.labels)
+    }
 
 
 def confidence_of(margin: NDArray[np.float64]) -> NDArray[np.float64]:

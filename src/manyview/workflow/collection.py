@@ -19,6 +19,8 @@ from ..types import Progress
 if TYPE_CHECKING:
     from ..writeback.apply import Applied
     from .add import Added
+    from .doubtful import Doubt
+    from .levels import Step
     from .reading.content import Answer
     from .reading.index import Parts
 
@@ -100,13 +102,23 @@ class Collection(Store):
 
         ``method`` is one of those of ``manyview fit``: "consensus" where none is named; the number of clusters is found
         where none is given. Default views that are missing are computed first. ``workflow.fit.fit_collection`` says
-        more about each option.
+        more about each option; ``cut`` goes to a coarser or finer level of what was found.
         """
         from .fit import fit_collection
 
         options: dict[str, Any] = {"views": views, "annotations": annotations, "seed": seed, "fresh": fresh}
         options["language"] = language
         return fit_collection(self, method, n_clusters, n_jobs=n_jobs, progress=progress, **options).run
+
+    def cut(self, to: int | Step, *, n_jobs: int | None = None) -> Run:
+        """Go to a coarser or finer level of the newest run, and keep it as a run, which comes back; nothing is fitted.
+
+        ``to`` is a number of clusters, or "coarser" or "finer" for the next level. Clusters that are the same at two
+        levels have the same number and name at both.
+        """
+        from .levels import keep_level
+
+        return keep_level(self, to, n_jobs=n_jobs).run
 
     def add(
         self,
@@ -191,6 +203,16 @@ class Collection(Store):
         from .first_tags import first_tags
 
         return first_tags(self, by, language=language, n_jobs=n_jobs, progress=progress).run
+
+    def doubtful(self, top: int | None = None) -> list[Doubt]:
+        """Recorded tags that do not seem to belong, as the newest proposals found them, the most doubtful first.
+
+        ``reject`` takes one away, ``accept`` says that it is right; either way it is not asked again.
+        """
+        from .doubtful import doubtful_tags
+        from .reading.index import Index
+
+        return doubtful_tags(Index(self), top)
 
     @renamed(min_score="min_probability")
     def accept(

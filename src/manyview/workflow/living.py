@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from ..collection.living import KeptProfile
 from ..collection.store import Store
+from ..data.tags import TagTable
 from ..describe._grouping import check_grouping
 from ..describe.likeness import closeness_to_clusters
+from ..describe.profiles import tag_figures
 from ..types import Ids
 from .run_views import by_number, describe_run
 from .state import State
@@ -26,6 +28,7 @@ __all__ = [
     "find_profiles",
     "refresh_profiles",
     "settle",
+    "with_tags_of_now",
 ]
 
 
@@ -52,9 +55,17 @@ class LiveCluster:
 def current_clusters(collection: Store, run_id: int | None = None) -> list[LiveCluster]:
     """The clusters of a run, the newest when none is named, as they are now; largest first.
 
-    Profiles that were kept are shown only for the very members they were made of; others are made anew.
+    Profiles that were kept are shown only for the very members they were made of; others are made anew. Tags are
+    counted as they are now.
     """
-    return State(collection, collection.runs.get(run_id)).clusters
+    state = State(collection, collection.runs.get(run_id))
+    return with_tags_of_now(state.clusters, state.tags, state.labels)
+
+
+def with_tags_of_now(clusters: Iterable[LiveCluster], tags: TagTable, labels: Ids) -> list[LiveCluster]:
+    """Clusters whose profiles count these tags: kept ones know the tags of the day they were made."""
+    figures = tag_figures(tags, labels)
+    return [replace(one, profile={**one.profile, **figures[one.id]}) for one in clusters]
 
 
 def refresh_profiles(state: State) -> None:

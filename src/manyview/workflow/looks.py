@@ -57,6 +57,12 @@ class Looks:
         """All of them, as the score sees them."""
         return see(self.rows)
 
+    def only(self, places: Any) -> Looks:
+        """The same for some of the items."""
+        part = Looks(self._collection, self.language)
+        part.rows = self.rows[places]
+        return part
+
     def guesses(self, labels: ArrayLike, wanted: Iterable[int]) -> dict[int, Guess]:
         """What some clusters seem to show, by label."""
         groups = np.asarray(labels)

@@ -122,6 +122,16 @@ class ItemWords(NamedTuple):
     looks: Looks | None
     """What the pictures show; None where there are none."""
 
+    def only(self, places: Any) -> ItemWords:
+        """The same for some of the items."""
+
+        def some(of: Sequence[Any]) -> list[Any]:
+            return [of[place] for place in places]
+
+        texts = None if self.texts is None else some(self.texts)
+        looks = None if self.looks is None else self.looks.only(places)
+        return ItemWords(some(self.keys), texts, some(self.folders), some(self.dates), looks)
+
 
 def item_words(collection: Store, language: str | None = None) -> ItemWords:
     """The words that names of clusters can be made of; those guessed from pictures in a language, or the machine's."""
