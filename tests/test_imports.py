@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "writeback": {"data", "collection", "ingest", "features"},
     "metrics": {"data"},
     "completion": {"data", "methods"},
-    "meaning": {"data", "features"},
+    "meaning": {"data", "methods", "features"},
     "describe": {"data", "methods", "completion", "meaning"},
     "papers": {"data", "methods", "completion"},
     "evaluation": {"data", "methods", "metrics", "completion", "papers"},
