@@ -1,19 +1,15 @@
-"""The directories of EXIF, which has the form of a TIFF file: a small, strict parser of strangers' bytes."""
+"""What EXIF says of a picture: a small, strict reader of strangers' bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
+from ..tiff import Order, Read, directory, first_directory
 from .iptc import Damaged
 
-__all__ = ["Entry", "exif_facts", "read_directories"]
+__all__ = ["Directories", "Value", "exif_facts", "read_directories"]
 
-Read = Callable[[int, int], bytes]
-"""So many bytes from a place on; ``Damaged`` where there are fewer."""
-
-_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 9: 4, 10: 8}
 _EXIF, _GPS = 0x8769, 0x8825
 _LONGEST = 64 * 2**10
 """A fact of a picture has no more bytes than this."""
@@ -32,7 +28,7 @@ _NAMES = {
 _GPS_NAMES = {1: "latitude_half", 2: "latitude", 3: "longitude_half", 4: "longitude"}
 
 
-class Entry(NamedTuple):
+class Value(NamedTuple):
     """A value of a directory, as it is written."""
 
     tag: int
@@ -41,52 +37,43 @@ class Entry(NamedTuple):
 
 
 class Directories(NamedTuple):
-    """The entries of the first directory, and of those it names for EXIF and for the position."""
+    """The values of the first directory, and of those it names for EXIF and for the position."""
 
-    order: Literal["little", "big"]
-    first: list[Entry]
-    exif: list[Entry]
-    gps: list[Entry]
+    order: Order
+    first: list[Value]
+    exif: list[Value]
+    gps: list[Value]
 
 
 def read_directories(read: Read, needed: frozenset[int]) -> Directories:
     """Only the first directory and the two that it names are read: chains may form a loop, and hold nothing for us.
 
-    ``needed``: entries of the first directory that are given back besides those with facts. Where one of them is
+    ``needed``: values of the first directory that are given back besides those with facts. Where one of them is
     damaged the block is; where a fact is, it is passed over.
     """
-    start = read(0, 8)
-    orders: dict[bytes, Literal["little", "big"]] = {b"II*\0": "little", b"MM\0*": "big"}
-    order = orders.get(start[:4])
-    if order is None:
+    begin = first_directory(read)
+    if begin is None:
         raise Damaged("its EXIF does not begin as it should.")
-    facts = frozenset({_EXIF, _GPS, *_NAMES})
-    first = _directory(read, order, int.from_bytes(start[4:8], order), needed, facts)
-    below: dict[int, list[Entry]] = {_EXIF: [], _GPS: []}
-    for entry in first:
-        if entry.tag in below and len(entry.content) == 4:
-            names = frozenset(_NAMES if entry.tag == _EXIF else _GPS_NAMES)
+    order, at = begin
+    first = _values(read, order, at, needed, frozenset({_EXIF, _GPS, *_NAMES}))
+    below: dict[int, list[Value]] = {_EXIF: [], _GPS: []}
+    for value in first:
+        if value.tag in below and len(value.content) == 4:
+            names = frozenset(_NAMES if value.tag == _EXIF else _GPS_NAMES)
             with suppress(Damaged):
-                below[entry.tag] = _directory(read, order, int.from_bytes(entry.content, order), frozenset(), names)
+                below[value.tag] = _values(read, order, int.from_bytes(value.content, order), frozenset(), names)
     return Directories(order, first, below[_EXIF], below[_GPS])
 
 
-def _directory(
-    read: Read, order: Literal["little", "big"], at: int, needed: frozenset[int], facts: frozenset[int]
-) -> list[Entry]:
-    n_entries = int.from_bytes(read(at, 2), order)
-    entries = read(at + 2, 12 * n_entries)
+def _values(read: Read, order: Order, at: int, needed: frozenset[int], facts: frozenset[int]) -> list[Value]:
     found = []
-    for i in range(0, len(entries), 12):
-        tag, kind, count = (int.from_bytes(entries[i + a : i + b], order) for a, b in ((0, 2), (2, 4), (4, 8)))
-        length = count * _SIZES.get(kind, 0)
-        if not length or (tag not in needed and (tag not in facts or length > _LONGEST)):
+    for entry in directory(read, order, at)[0]:
+        if entry.tag not in needed and (entry.tag not in facts or entry.length > _LONGEST):
             continue
         try:
-            place = int.from_bytes(entries[i + 8 : i + 12], order)
-            found.append(Entry(tag, kind, entries[i + 8 : i + 8 + length] if length <= 4 else read(place, length)))
+            found.append(Value(entry.tag, entry.kind, entry.content(read)))
         except Damaged:
-            if tag in needed:
+            if entry.tag in needed:
                 raise
     return found
 
@@ -116,7 +103,7 @@ def _text(content: bytes) -> str:
         return content.decode("cp1252", "replace").strip()
 
 
-def _degrees(content: bytes, order: Literal["little", "big"]) -> float | None:
+def _degrees(content: bytes, order: Order) -> float | None:
     """Degrees, minutes and seconds, each a fraction."""
     numbers = [int.from_bytes(content[i : i + 4], order) for i in range(0, 24, 4)]
     parts = [(numbers[i], numbers[i + 1] or 1) for i in (0, 2, 4)]
