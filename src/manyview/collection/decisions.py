@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..errors import ParameterError
 from .catalog import Catalog, as_json
@@ -47,8 +47,10 @@ class Decisions:
         is_reviewed: bool = True,
         kind: str = "decide",
         verb: str | None = None,
+        note: str | None = None,
+        detail: Mapping[str, Any] | None = None,
     ) -> Entry:
-        """Write answers down; see ``Collection.decide``. ``verb`` is what the summary says was done."""
+        """Write answers down; see ``Collection.decide``. The summary begins with ``verb`` and ends with ``note``."""
         given = [(int(item), clean_word(word)) for item, word in pairs]
         wanted = list({(item, word_key(word)): (item, word) for item, word in given}.values())
         if not wanted or not all(word for _, word in wanted):
@@ -58,15 +60,16 @@ class Decisions:
             raise ParameterError(f"there is no item {absent[0]}.")
         verb = verb or ("accepted" if answer else "rejected")
         words = list(dict.fromkeys(word for _, word in wanted))
-        detail = {"answer": bool(answer), "pairs": len(wanted), "tags": words[:_NAMED], "why": why}
+        told = {"answer": bool(answer), "pairs": len(wanted), "tags": words[:_NAMED], "why": why, **(detail or {})}
+        summary = f"{verb} {_what(wanted, keys, words)}{f': {note}' if note else ''}"
         with (
             self._catalog.transaction(),
-            self._history.record(kind, f"{verb} {_what(wanted, keys, words)}", who=who, detail=detail) as change,
+            self._history.record(kind, summary, who=who, detail=told) as change,
         ):
             who, at = self._history.get(change.id).who, now()
             numbers = self._tagging.numbers(words)
             pairs_of = [(item, numbers[word]) for item, word in wanted]
-            told = self._proposals(pairs_of)
+            proposed = self._proposals(pairs_of)
             per_item = self._tags_per_item()
             nothing = (None,) * 4
             change.put_many(
@@ -79,8 +82,8 @@ class Decisions:
                         "who": who,
                         "at": at,
                         "why": why,
-                        **dict(zip(_PROPOSAL.split(", "), told.get((item, tag), nothing), strict=True)),
-                        "tags_per_item": per_item if (item, tag) in told else None,
+                        **dict(zip(_PROPOSAL.split(", "), proposed.get((item, tag), nothing), strict=True)),
+                        "tags_per_item": per_item if (item, tag) in proposed else None,
                         "is_reviewed": int(is_reviewed),
                     }
                     for item, tag in pairs_of
@@ -114,6 +117,36 @@ class Decisions:
             "SELECT answer FROM decisions WHERE item_id = ? AND tag_id = ?", (item_id, self._tagging.find(word))
         )
         return None if found is None else bool(found)
+
+    def answers(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bool]:
+        """What is known of pairs of item and number of a tag: what a person said; else yes where a file says the tag
+        by now, and no where the item is gone. Pairs that nobody spoke of are absent."""
+        found = {}
+        for start in range(0, len(pairs), _AT_ONCE):
+            part = pairs[start : start + _AT_ONCE]
+            sql = (
+                f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "  # noqa: S608  only marks
+                "SELECT item, tag, coalesce((SELECT answer FROM decisions WHERE item_id = item AND tag_id = tag), "
+                "(SELECT 1 FROM item_tags WHERE item_id = item AND tag_id = tag), "
+                "(SELECT 0 FROM items WHERE id = item AND state <> 'here')) AS said FROM wanted WHERE said IS NOT NULL"
+            )
+            for item, tag, said in self._catalog.rows(sql, [value for pair in part for value in pair]):
+                found[item, tag] = bool(said)
+        return found
+
+    def only_said(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Those pairs of item and number of a tag that a file or table says, and no person has spoken of."""
+        found: set[tuple[int, int]] = set()
+        for start in range(0, len(pairs), _AT_ONCE):
+            part = pairs[start : start + _AT_ONCE]
+            sql = (
+                f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "  # noqa: S608  only marks
+                "SELECT item, tag FROM wanted WHERE EXISTS (SELECT 1 FROM item_tags WHERE item_id = item AND "
+                "tag_id = tag) AND EXISTS (SELECT 1 FROM items WHERE id = item AND state = 'here') AND NOT EXISTS "
+                "(SELECT 1 FROM decisions WHERE item_id = item AND tag_id = tag)"
+            )
+            found.update(self._catalog.rows(sql, [value for pair in part for value in pair]))
+        return found
 
     def answered_by(self, item_id: int, word: str) -> int | None:
         """The entry of the history that last changed what a person says about this."""

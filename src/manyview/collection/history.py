@@ -189,6 +189,13 @@ class History:
         )
         return None if row is None else _entry(row)
 
+    def newest_of(self, kind: str) -> Entry | None:
+        """The last entry of its kind that was not taken back, or None."""
+        row = self._catalog.row(
+            "SELECT * FROM history WHERE kind = ? AND undone_by IS NULL ORDER BY id DESC LIMIT 1", (kind,)
+        )
+        return None if row is None else _entry(row)
+
     def had_effect(self, entry_id: int) -> bool:
         """Has an entry changed rows or files?"""
         sql = f"SELECT count(*) FROM history WHERE id = ? AND {_HAS_EFFECT}"  # noqa: S608  a constant

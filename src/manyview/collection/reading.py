@@ -116,9 +116,11 @@ class Reading:
         """What a person said yes, or no, to."""
         return self._pairs("decisions WHERE answer = ?", int(answer))
 
-    def pairs_proposed(self, run_id: int) -> Ints:
-        """What a run proposed, open or not."""
-        return self._pairs("proposals WHERE run_id = ?", run_id)
+    def pairs_proposed(self, run_id: int, least: float | None = None) -> Ints:
+        """What a run proposed, open or not; of at least a probability, where one is given."""
+        if least is None:
+            return self._pairs("proposals WHERE run_id = ?", run_id)
+        return self._pairs("proposals WHERE run_id = ? AND probability >= ?", run_id, least)
 
     def _pairs(self, table: str, *values: Any) -> Ints:
         return self._numbers(f"SELECT item_id << {TAG_BITS} | tag_id AS n FROM {table}", *values)  # noqa: S608

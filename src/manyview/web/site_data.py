@@ -109,20 +109,22 @@ def _texts(index: Index) -> dict[int, str]:
 
 
 def _open(index: Index) -> dict[int, list[Any]]:
-    """Item -> its open proposals as item, tag, score, probability, sentence and rank among the most informative."""
-    informative = enumerate(_all_proposals(index, order="informative", reasons=False))
-    rank = {(one.item, one.tag): n for n, one in informative}
+    """Item -> its open proposals in full but for names and pictures, likely ones first."""
     found: dict[int, list[Any]] = {}
     for one in _all_proposals(index):
-        row = [one.item, one.tag, one.score, one.probability, one.sentence, rank[one.item, one.tag]]
+        why = one.reason
+        like = [member.id for member in why.like if member.has_thumb]
+        told = [why.likeness, like, why.goes_with, why.n_with, why.n_all, why.against, why.like_first, why.is_guess]
+        promise = [one.score, one.probability, one.is_worth_asking, one.is_trusted, one.sure]
+        row = [one.item, one.tag, *promise, one.sentence, told]
         found.setdefault(one.item, []).append(row)
     return found
 
 
-def _all_proposals(index: Index, **wanted: Any) -> Iterator[models.Proposal]:
+def _all_proposals(index: Index) -> Iterator[models.Proposal]:
     """Piece by piece: in full they take much more memory than what is kept of them."""
-    for offset in range(0, index.n_open, _PROPOSALS_AT_ONCE):
-        yield from proposal_rows(index, offset=offset, top=_PROPOSALS_AT_ONCE, **wanted)
+    for offset in range(0, index.open_pairs[0].size, _PROPOSALS_AT_ONCE):
+        yield from proposal_rows(index, offset=offset, top=_PROPOSALS_AT_ONCE)
 
 
 def _items(index: Index, progress: Progress, left_out: frozenset[str]) -> Answers:

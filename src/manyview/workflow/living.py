@@ -44,6 +44,8 @@ class LiveCluster:
     is_pinned: bool
     is_named: bool
     """Is the name a person's?"""
+    is_guess: bool
+    """Is the name only guessed from what the pictures show? Then it ends with a question mark."""
     labels: tuple[int, ...]
     """The labels of the run that its items have."""
     profile: dict[str, Any] = field(repr=False)
@@ -90,6 +92,7 @@ def clusters_of(state: State) -> list[LiveCluster]:
                 size=items.size,
                 is_pinned=pinned,
                 is_named=name is not None,
+                is_guess=name is None and bool(kept.profile.get("name", {}).get("is_guess")),
                 labels=tuple(labels[labels >= 0].tolist()),
                 profile=_up_to_date(kept.profile, cluster, members, merged),
             )
@@ -131,7 +134,10 @@ def _as_the_run_says(state: State, digests: Mapping[int, str]) -> dict[int, Kept
             profile["label"] = row.id
             profile["nearest"] = [{**one, "label": number.get(one["label"], -1)} for one in profile["nearest"]]
             profile["borderline"] = [{**one, "other": number.get(one["other"], -1)} for one in profile["borderline"]]
-            found[row.id] = KeptProfile(digests[row.id], row.profile["name"]["name"], profile)
+            if profile["name"]["source"] == "number":  # it goes by the number it is shown with
+                name = f"Group {row.id}"
+                profile["name"] = {**profile["name"], "name": name, "words": [name]}
+            found[row.id] = KeptProfile(digests[row.id], profile["name"]["name"], profile)
     return found
 
 
