@@ -24,15 +24,16 @@ MAY_IMPORT = {
     "writeback": {"data", "collection", "ingest", "features"},
     "metrics": {"data"},
     "completion": {"data", "methods"},
-    "describe": {"data", "methods", "completion"},
+    "meaning": {"data", "features"},
+    "describe": {"data", "methods", "completion", "meaning"},
     "papers": {"data", "methods", "completion"},
     "evaluation": {"data", "methods", "metrics", "completion", "papers"},
     "testing": {"data"},
     "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
-    | {"describe", "evaluation", "writeback"},
+    | {"describe", "evaluation", "meaning", "writeback"},
     "report": {"data", "collection", "describe", "workflow"},
     "cli": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets", "evaluation"}
-    | {"describe", "writeback", "workflow", "report", "cli", "web"},
+    | {"describe", "meaning", "writeback", "workflow", "report", "cli", "web"},
     "web": {"data", "collection", "features", "describe", "writeback", "workflow"},
     "__main__": {"cli"},
 }
@@ -93,6 +94,12 @@ def test_only_the_collection_speaks_sql(path):
 def test_the_text_of_an_error_decides_nothing():
     for path in FILES:
         assert "in str(error)" not in path.read_text(encoding="utf-8") or path.name in ("_pdf_child.py", "testing.py")
+
+
+@pytest.mark.parametrize(("words", "home"), [("argpartition", "nearest.py"), ("names.index(", "views.py")])
+def test_a_law_has_one_home(words, home):
+    """The nearest rows are in ``data/nearest.py``, the place of a view in ``data/views.py``, and in no other file."""
+    assert [path.name for path in FILES if words in path.read_text(encoding="utf-8")] == [home]
 
 
 FLATS = sorted(path.name for path in (SOURCE / "methods").iterdir() if path.is_dir() and path.name[0] != "_")

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..command import chosen, end
 from . import table
 
-MACHINERY = {"__init__", "__main__", "collections", "pictures", "table"}
+MACHINERY = {"__init__", "__main__", "collections", "draws", "meaning_judges", "pictures", "table"}
 FLAGS = {"quick": "few runs: does it all work? Not for numbers"}
 
 

@@ -85,11 +85,9 @@ def methods(X: Views) -> dict[str, Callable[[int, int], np.ndarray]]:
 
 
 def baseline_points(X: Views) -> np.ndarray:
-    from manyview.blocks import workers
-    from manyview.methods.consensus._scaling import learn_points
+    from manyview.methods.preparation import prepared_views
 
-    with workers(None) as threads:
-        return np.hstack([learn_points(name, X, "minmax", threads)[0] for name in X.names])
+    return np.hstack([matrix for _, matrix in prepared_views(X, "minmax").items()])
 
 
 def score(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from urllib.request import url2pathname
 
 import pytest
@@ -24,6 +24,7 @@ from manyview.web.api.proposals import proposals_page
 from manyview.web.api.runs import compare_page
 from manyview.workflow.reading.index import Index
 
+from ..search_table import TABLE, make_collection, say_the_rest
 from .conftest import Watch
 from .steps import comes_to, go, labels, rows
 
@@ -114,6 +115,29 @@ def test_searches_find_what_the_server_finds(page, index):
         n = items_page(index, query).total
         go(page, "#/search?q=" + query.replace("%", "%25").replace("&", "%26").replace("+", "%2B"))
         expect(found, query).to_have_text(f"{n} item{'' if n == 1 else 's'} for {query}")
+
+
+def test_every_question_of_the_table(browser, tmp_path):
+    with make_collection(tmp_path) as made:
+        say_the_rest(made)
+    done = subprocess.run(
+        [sys.executable, "-m", "manyview", "export-site", "t.manyview", "-o", "site"], cwd=tmp_path, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr
+    page = browser.new_page()
+    page.goto((tmp_path / "site" / "index.html").as_uri())
+    links = page.get_by_role("list", name="Results").get_by_role("link")
+
+    def found():  # names stand below the words of an item
+        return [text.rsplit("\n", 1)[-1] for text in links.all_inner_texts()]
+
+    for query, expected in TABLE["questions"]:
+        go(page, "#/search?sort=id&q=" + quote(query))
+        comes_to(page, found, expected, query)
+    for query, sentence in TABLE["refused"]:
+        go(page, "#/search?q=" + quote(query))
+        expect(page.get_by_role("alert").first).to_contain_text(sentence)
+    page.close()
 
 
 def test_what_cannot_be_read_is_said_in_a_sentence(page):

@@ -30,6 +30,22 @@ def test_hidden_and_left_make_the_whole():
             hide_tags(TAGS, share)
 
 
+def test_tags_on_one_item_stay_and_items_without_a_hideable_tag_are_not_judged():
+    lists = [["a", "b"], ["a"], ["b", "only here"], ["nor here"], [], ["a", "b"]]
+    table = TagTable.from_lists(lists)
+    single = [table.index("only here"), table.index("nor here")]
+    for seed in range(5):
+        left, hidden = hide_tags(table, 0.5, seed, on_items=2)
+        assert not hidden[:, single].nnz and left.yes[:, single].nnz == 2 and hidden.nnz == 3
+    looks, words, tags, _ = collection(n_items=200)
+    half = tags.tolil()
+    half[100:] = 0  # the second half was never looked at: whatever is proposed there, nobody knows whether it is right
+    found = hidden_tags_experiment({"looks": looks, "words": words}, half.tocsr(), seeds=2, methods=["combined"])
+    assert found.n_judged == (np.diff(half.tocsr().indptr) > 0).sum() < 100
+    assert f"{found.n_judged} items are judged" in str(found)
+    assert all(told.known.size == told.right.size == 5 * found.n_judged for told in found.answers["combined"])
+
+
 def test_curves_are_the_metrics():
     rng = np.random.default_rng(0)
     left, hidden = hide_tags(TAGS, 0.4)

@@ -7,7 +7,13 @@ import zlib
 from PIL import Image
 
 
-def xmp(*words: str, paths: tuple[str, ...] = (), digikam: tuple[str, ...] = ()) -> bytes:
+def xmp(
+    *words: str,
+    paths: tuple[str, ...] = (),
+    digikam: tuple[str, ...] = (),
+    microsoft: tuple[str, ...] = (),
+    more: str = "",
+) -> bytes:
     """An XMP packet."""
 
     def bag(name: str, values: tuple[str, ...]) -> str:
@@ -20,11 +26,30 @@ def xmp(*words: str, paths: tuple[str, ...] = (), digikam: tuple[str, ...] = ())
         '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>'
         '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
         '<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" '
-        'xmlns:lr="http://ns.adobe.com/lightroom/1.0/" xmlns:digiKam="http://www.digikam.org/ns/1.0/">'
+        'xmlns:lr="http://ns.adobe.com/lightroom/1.0/" xmlns:digiKam="http://www.digikam.org/ns/1.0/" '
+        'xmlns:MicrosoftPhoto="http://ns.microsoft.com/photo/1.0/" '
+        'xmlns:mwg-kw="http://www.metadataworkinggroup.com/schemas/keywords/">'
         f"{bag('dc:subject', words)}{bag('lr:hierarchicalSubject', paths)}{bag('digiKam:TagsList', digikam)}"
+        f"{bag('MicrosoftPhoto:LastKeywordXMP', microsoft)}{more}"
         '</rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>'
     )
     return text.encode()
+
+
+def mwg(*trees: tuple, as_attributes: bool = False) -> bytes:
+    """A packet with keywords as the Metadata Working Group nests them: a word and the trees below it."""
+
+    def entry(word: str, *below: tuple) -> str:
+        children = f"<mwg-kw:Children>{bag(below)}</mwg-kw:Children>" if below else ""
+        if as_attributes:
+            return f'<rdf:li><rdf:Description mwg-kw:Keyword="{word}">{children}</rdf:Description></rdf:li>'
+        return f"<rdf:li rdf:parseType='Resource'>{children}<mwg-kw:Keyword>{word}</mwg-kw:Keyword></rdf:li>"
+
+    def bag(entries: tuple) -> str:
+        return f"<rdf:Bag>{''.join(entry(*one) for one in entries)}</rdf:Bag>"
+
+    hierarchy = f"<mwg-kw:Hierarchy>{bag(trees)}</mwg-kw:Hierarchy>"
+    return xmp(more=f"<mwg-kw:Keywords rdf:parseType='Resource'>{hierarchy}</mwg-kw:Keywords>")
 
 
 def iim(*words: bytes, utf8: bool = False) -> bytes:

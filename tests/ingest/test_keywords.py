@@ -83,11 +83,46 @@ def test_iptc_comes_first_then_xmp_then_exif_each_word_once():
     assert found.tags == ["beach", "sand", "sea", "sun", "sky"]
 
 
-def test_paths_go_to_the_hierarchy_and_add_no_tag():
-    packet = m.xmp("Dublin", paths=("Places|Ireland|Dublin", "Places", "Year|"), digikam=("People/Anna",))
+def test_the_last_word_of_a_path_is_a_tag_and_those_above_it_are_the_hierarchy():
+    packet = m.xmp("Dublin", paths=("Places|Ireland|DUBLIN", "Places", "Year|"), digikam=("People/Anna",))
     found = read(m.jpeg(m.app1_xmp(packet)))
-    assert found.tags == ["Dublin"]
-    assert found.paths == [("Places", "Ireland", "Dublin"), ("Places",), ("Year",), ("People", "Anna")]
+    assert found.tags == ["Dublin", "Places", "Year", "Anna"]
+    assert found.paths == [("Places", "Ireland", "DUBLIN"), ("Places",), ("Year",), ("People", "Anna")]
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [
+        m.xmp(paths=("Places|Ireland|Dublin", "sea")),
+        m.xmp(digikam=("Places/Ireland/Dublin", "sea")),
+        m.xmp("dublin", paths=("Places|Ireland|Dublin", "sea"), digikam=("Places/Ireland/Dublin", "sea")),
+        m.xmp(microsoft=("Places/Ireland/Dublin", "sea")),
+        m.mwg(("Places", ("Ireland", ("Dublin",))), ("sea",)),
+        m.mwg(("Places", ("Ireland", ("Dublin",))), ("sea",), as_attributes=True),
+    ],
+)
+def test_one_tag_in_whatever_way_it_is_listed(packet):
+    found = read(m.jpeg(m.app1_xmp(packet)))
+    assert [word.casefold() for word in found.tags] == ["dublin", "sea"] and found.notes == []
+    assert found.paths == [("Places", "Ireland", "Dublin"), ("sea",)]
+
+
+def test_entries_of_a_tree_count_where_they_say_so():
+    applied = m.mwg(("Places", ("Ireland",))).replace(
+        b"<mwg-kw:Keyword>Places<", b"<mwg-kw:Applied>True</mwg-kw:Applied><mwg-kw:Keyword>Places<"
+    )
+    assert read(m.jpeg(m.app1_xmp(applied))).tags == ["Places", "Ireland"]
+    refused = applied.replace(
+        b"<mwg-kw:Keyword>Ireland<", b"<mwg-kw:Applied>False</mwg-kw:Applied><mwg-kw:Keyword>Ireland<"
+    )
+    assert read(m.jpeg(m.app1_xmp(refused))).tags == ["Places"]
+
+
+def test_a_stroke_inside_a_word_makes_no_second_tag():
+    packet = m.xmp("AC/DC", "a|b", paths=("Music|AC/DC", "a/b"), digikam=("Music/AC|DC", "AC\\DC", "a|b"))
+    found = read(m.jpeg(m.app1_xmp(packet)))
+    assert found.tags == ["AC/DC", "a|b"]
+    assert found.paths == [("Music", "AC/DC"), ("a|b",), ("AC/DC",)]
 
 
 def test_extended_xmp_is_put_together():

@@ -250,7 +250,7 @@ def test_several_views_stand_side_by_side():
 def test_wrong_settings_are_named():
     X = np.zeros((5, 2))
     for settings, words in (
-        ({"init": "best"}, "init must be one of 'k-means\\+\\+', 'random'"),
+        ({"init": "best"}, "init must be 'k-means\\+\\+', 'random' or an array"),
         ({"init": np.zeros((3, 2))}, "2 centres of 2 features; got shape \\(3, 2\\)"),
         ({"init": [[0.0, np.nan], [1.0, 1.0]]}, "finite"),
         ({"init": {"other": np.zeros((2, 2))}}, "for each view \\(view0\\)"),

@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import ndtri
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
@@ -13,23 +12,14 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import manyview
 from manyview import ConsensusClustering, RobustMultiviewKMeans, Views
 from manyview.blocks import workers
+from manyview.data import _ranks, spaces
 from manyview.datasets import load_handwritten
 from manyview.errors import ParameterError, ViewWarning
+from manyview.methods import neighbours as _neighbours
 from manyview.methods import spectral
-from manyview.methods.consensus import (
-    _members as _consensus_members,
-)
-from manyview.methods.consensus import (
-    _neighbours,
-)
-from manyview.methods.consensus import (
-    _scaling as _consensus_scaling,
-)
-from manyview.methods.consensus import (
-    _vote as _consensus_vote,
-)
+from manyview.methods.consensus import _members as _consensus_members
+from manyview.methods.consensus import _vote as _consensus_vote
 from manyview.methods.consensus._graph import Memberships, NeighbourGraph, Space, mixed_operator
-from manyview.methods.consensus._scaling import apply_scaling, in_peaks, learn_points, same_row_sums
 from manyview.testing import separated_views
 
 LABELS = np.array([[0, 0], [0, 0], [1, 0], [1, 1]], dtype=np.int16)
@@ -60,111 +50,13 @@ def complementary(seed, shift=6.0, features=1):
     return Views([first, second]), truth
 
 
-def points(matrix, scale, threads, mask=None):
-    views = Views({"v": matrix}, mask=mask)
-    return learn_points("v", views, scale, threads)
-
-
 def nmi(a, b):
     return normalized_mutual_info_score(a, b)
 
 
-# Scaling
-
-
-def test_minmax_of_three_numbers(threads):
-    rows, _, _ = points([[0.0], [1.0], [3.0]], "minmax", threads)
-    assert rows.ravel() == pytest.approx([-1.2, -0.3, 1.5])
-
-
-def test_ranks_of_four_numbers(threads):
-    rows, _, _ = points([[5.0], [1.0], [2.0], [2.0]], "rank", threads)
-    assert rows.ravel() == pytest.approx([2, -2, 0, 0], abs=1e-6)
-
-
-def test_ranks_against_scipy(threads):
-    from scipy.stats import rankdata
-
-    X = np.random.default_rng(0).normal(size=(50, 4)).round(1)
-    expected = ndtri((rankdata(X, axis=0) - 0.5) / 50)
-    expected -= expected.mean(axis=0)
-    expected /= np.sqrt((expected**2).sum(axis=1)).mean()
-    rows, _, _ = points(X, "rank", threads)
-    assert rows == pytest.approx(expected, abs=1e-5)
-
-
-@pytest.mark.parametrize("scale", ["rank", "minmax", None])
-def test_views_have_mean_row_length_one_and_no_constant_features(threads, scale):
-    X = np.random.default_rng(0).exponential(size=(40, 3)) * 100
-    X = np.insert(X, 1, 7.5, axis=1)
-    X[3] = np.nan
-    rows, present, learned = points(X, scale, threads)
-    held = rows[present]
-    assert rows.shape == (40, 4 if scale is None else 3) and not rows[3].any() and not present[3]
-    assert np.sqrt((held**2).sum(axis=1)).mean() == pytest.approx(1, abs=1e-5)
-    assert held.mean(axis=0) == pytest.approx(np.zeros(rows.shape[1]), abs=1e-6)
-    again, _ = apply_scaling(learned, X, present, threads)
-    assert again == pytest.approx(rows, abs=1e-5)
-
-
-def test_new_values_fall_between_the_ranks_of_their_neighbours(threads):
-    X = np.arange(4_000.0)[:, None] ** 2
-    _, _, learned = points(X, "rank", threads)
-    assert learned["knots"].shape == (1, 512)  # whatever n
-    new = np.array([[-5.0], [0.5], [1e6], [1e9]])
-    rows, _ = apply_scaling(learned, new, np.ones(4, dtype=bool), threads)
-    middle, _ = apply_scaling(learned, X, np.ones(4_000, dtype=bool), threads)
-    assert rows[0] == middle[0] and rows[3] == middle[-1]
-    assert middle[0] < rows[1] < rows[2] < middle[-1]
-    exact, _, _ = points(X, "rank", threads)
-    assert np.abs(middle - exact).max() < 0.05
-
-
-def test_peaks_are_seen_and_bells_are_not():
-    rng = np.random.default_rng(0)
-    two = rng.normal(size=300) + 6 * (np.arange(300) % 3 == 0)
-    three = rng.normal(size=300) + 6 * (np.arange(300) % 3)
-    assert in_peaks(np.sort(two)) and in_peaks(np.sort(three))
-    for smooth in (rng.normal(size=300), rng.random(300), rng.exponential(size=300), np.exp(rng.normal(size=300))):
-        assert not in_peaks(np.sort(smooth))
-    assert not in_peaks(np.array([0.0, 0.0, 1.0]))
-
-
-def test_text_weighting(threads):
-    counts = np.array([[1, 2, 0], [0, 1, 3], [4, 0, 0], [0, 0, 0], [1, 1, 1]])
-    idf = np.log(6 / (1 + np.array([3, 3, 2]))) + 1
-    damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf
-    weighted = _consensus_scaling._weighted({"counts": True, "idf": idf}, sparse.csr_matrix(counts)).toarray()
-    lengths = np.linalg.norm(damped, axis=1, keepdims=True)
-    assert weighted == pytest.approx(np.divide(damped, lengths, out=np.zeros_like(damped), where=lengths > 0))
-    _, present, learned = points(sparse.csr_matrix(counts), "rank", threads)
-    assert learned["counts"] is True and learned["idf"] == pytest.approx(idf)
-    assert present.tolist() == [True, True, True, False, True]  # no words: no opinion in this view
-
-
-def test_weights_below_one_never_turn_negative(threads):
-    shares = sparse.csr_matrix(np.random.default_rng(0).random((12, 6)) * (np.arange(6) % 2) * 0.3)
-    _, _, learned = points(shares, "rank", threads)
-    assert learned["counts"] is False
-    assert (_consensus_scaling._weighted(learned, shares).data >= 0).all()
-    signed = _consensus_scaling._weighted(learned, -shares)
-    assert signed.toarray() == pytest.approx(-_consensus_scaling._weighted(learned, shares).toarray())
-
-
-def test_sparse_rows_keep_their_angles(threads):
-    X = sparse.random(30, 20, 0.3, rng=np.random.default_rng(0)).tocsr() * 5
-    rows, present, learned = points(X, None, threads)
-    assert rows.shape == (30, 19)
-    assert np.linalg.norm(rows[present], axis=1) == pytest.approx(np.ones(present.sum()), abs=1e-5)
-    weighted = _consensus_scaling._weighted(learned, X).toarray()
-    assert rows @ rows.T == pytest.approx(weighted @ weighted.T, abs=0.05)  # one of 20 dimensions is dropped
-
-
 def test_proportions_are_noticed(capsys):
     X = np.random.default_rng(0).dirichlet(np.ones(5) * 0.3, size=60)
-    everyone = np.ones(60, dtype=bool)
-    assert same_row_sums(X, everyone) and not same_row_sums(X * np.arange(1, 61)[:, None], everyone)
-    ConsensusClustering(2, verbose=1).fit(X)
+    ConsensusClustering(2, scale="rank", verbose=1).fit(X)
     told = capsys.readouterr().err
     assert "same sum" in told and "eigenvectors" in told and "members" in told
 
@@ -291,7 +183,7 @@ def test_complementary_views(number, monkeypatch):
     assert nmi(truth, KMeans(3, n_init=10, random_state=0).fit(X["view0"]).labels_) < 0.7
     X, truth = complementary(number)  # one feature of three: ranks alone lose it, peaks that keep their spacing do not
     guarded = nmi(truth, ConsensusClustering(3).fit(X).labels_)
-    monkeypatch.setattr(_consensus_scaling, "_PEAKED", 0.0)
+    monkeypatch.setattr(_ranks, "_PEAKED", 0.0)
     assert guarded > 0.9 and nmi(truth, ConsensusClustering(3).fit(X).labels_) < 0.5
 
 
@@ -322,7 +214,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
     second = ConsensusClustering(4, n_jobs=2).fit(X)
     assert np.array_equal(first.member_labels_, second.member_labels_)
     assert np.array_equal(first.labels_, second.labels_)
-    monkeypatch.setattr(_neighbours.nearest_neighbours, "__kwdefaults__", {"seed": 0, "block_rows": 256})
+    monkeypatch.setattr("manyview.data.nearest._QUERIES", 256)
     assert np.array_equal(ConsensusClustering(4).fit(X).labels_, first.labels_)
     new = X[::3]
     assert np.array_equal(first.predict(new), second.predict(new))
@@ -492,7 +384,7 @@ def test_large_collections_are_sampled(monkeypatch):
         (_consensus_vote, "_ANCHORS", 500),
         (_neighbours, "EXACT", 1_000),
         (spectral, "_SAMPLE", 1_000),
-        (_consensus_scaling, "_SAMPLE", 500),
+        (spaces, "_SAMPLE", 500),
     ):
         monkeypatch.setattr(module, name, value)
     X, truth = separated_views(n_items=2_400)

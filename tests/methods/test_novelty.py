@@ -52,11 +52,11 @@ def test_familiarity_is_the_rank_of_the_fourth_distance():
     known, new = draw(300, 0)[["b"]], draw(20, 1, shift=1.0)[["b"]]
     found = measure_strangeness(known, new)
     from manyview.blocks import workers
-    from manyview.methods.consensus._scaling import apply_scaling, learn_points
+    from manyview.data.spaces import learn_points, to_points
 
     with workers(1) as threads:
-        rows, _, learned = learn_points("b", known, "rank", threads)
-        queries, _ = apply_scaling(learned, new["b"], np.ones(20, dtype=bool), threads)
+        rows, _, learned = learn_points("b", known["b"], np.ones(300, dtype=bool), "rank", threads)
+        queries, _ = to_points(learned, new["b"], np.ones(20, dtype=bool), threads)
     apart = np.linalg.norm(rows[:, None].astype(float) - rows[None], axis=2)
     usual = np.sort(apart, axis=1)[:, 4]  # the first is the item itself
     reach = np.sort(np.linalg.norm(queries[:, None].astype(float) - rows[None], axis=2), axis=1)[:, 3]

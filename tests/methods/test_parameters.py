@@ -1,4 +1,4 @@
-"""Every parameter of every public estimator is checked in ``fit``; a bad value is refused by the parameter's name."""
+"""Every parameter of every public estimator has a constraint, and ``fit`` refuses what it does not take."""
 
 import inspect
 import warnings
@@ -8,6 +8,7 @@ import pytest
 
 import manyview
 from manyview import TagTable
+from manyview.data.parameters import Array, Choice, Either, Flag, Given, Number, Seed, Threads, check_parameters
 from manyview.errors import ParameterError, ViewError
 from manyview.testing import separated_views
 
@@ -26,15 +27,30 @@ ESTIMATORS = [
 ]
 
 
-def bad_values(default):
-    """Values that no parameter of this kind takes."""
+def bad_values(constraint):
+    """Values that a parameter of this kind must not take: beside the range, of another type, of no type at all."""
+    match constraint:
+        case Number(integer, low, high, low_open):
+            yield from (float("nan"), "many", True, None)
+            if integer:
+                yield 2.5
+            if low is not None:
+                yield low if low_open else low - 1
+            if high is not None:
+                yield high + 1
+        case Choice():
+            yield from ("nonsense", 7, None)
+        case Flag():
+            yield from ("yes", 7, None)
+        case Seed():
+            yield from (-1, 1.5, "clock", True)
+        case Threads():
+            yield from (0, 1.5, "all", True)
+        case Array():
+            yield from ("nonsense", 7, None)
+        case Either(parts):
+            yield from (value for part in parts for value in bad_values(part))
     yield object()
-    if isinstance(default, bool):
-        yield from ("yes", 7)
-    elif isinstance(default, (int, float)):
-        yield from (-1, float("nan"), "many")
-    elif isinstance(default, str):
-        yield "nonsense"
 
 
 def fit(model):
@@ -52,19 +68,47 @@ def fit(model):
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_bad_value_is_refused_by_name(name):
+def test_every_parameter_has_a_constraint(name):
+    estimator = getattr(manyview, name)
+    assert set(estimator._constraints) == set(inspect.signature(estimator).parameters)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_the_defaults_are_allowed(name):
+    check_parameters(getattr(manyview, name)())
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_bad_value_is_refused_with_our_sentence(name):
     estimator, wrong = getattr(manyview, name), []
-    for parameter in inspect.signature(estimator).parameters.values():
-        for value in bad_values(parameter.default):
-            settings = {**CHEAP.get(name, {}), parameter.name: value}
+    for parameter, constraint in estimator._constraints.items():
+        for value in bad_values(constraint):
+            if not isinstance(constraint, Given) and constraint.takes(value):
+                continue  # one part of an Either takes what another refuses
+            settings = {**CHEAP.get(name, {}), parameter: value}
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     fit(estimator(**settings))
-                wrong.append(f"{parameter.name}={value!r} was taken")
+                wrong.append(f"{parameter}={value!r} was taken")
             except (ParameterError, ViewError) as error:
-                if parameter.name not in str(error):
-                    wrong.append(f"{parameter.name}={value!r}: not named in {error}")
+                said = str(error)
+                if isinstance(constraint, (Given, Threads)):
+                    is_ours = parameter in said
+                else:
+                    is_ours = said.startswith(f"{parameter} must be {constraint.wanted}") and repr(value) in said
+                if not is_ours:
+                    wrong.append(f"{parameter}={value!r}: {said}")
             except Exception as error:
-                wrong.append(f"{parameter.name}={value!r}: {type(error).__name__}: {error}")
+                wrong.append(f"{parameter}={value!r}: {type(error).__name__}: {error}")
     assert not wrong
+
+
+def test_sentences():
+    several = Either(Number(integer=True, low=1), Number(low=0, high=1, low_open=True), Choice("sqrt", None))
+    with pytest.raises(ParameterError) as refused:
+        several.check("max_features", 1.5)
+    assert str(refused.value) == (
+        "max_features must be an integer at least 1, a number above 0 and at most 1, 'sqrt' or None; got 1.5."
+    )
+    assert all(several.takes(value) for value in (1, np.int64(7), 0.5, "sqrt", None))

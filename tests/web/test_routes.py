@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from manyview import Collection
-from manyview.web.openapi import description
+from manyview.web.openapi import description_text
 
 from .made import OURS, N
 
@@ -30,7 +30,7 @@ def post(client, address, body, status=200):
 
 
 def test_the_description_in_the_repository_is_current():
-    assert (ROOT / "frontend" / "openapi.json").read_text(encoding="utf-8") == description(), (
+    assert (ROOT / "frontend" / "openapi.json").read_text(encoding="utf-8") == description_text(), (
         "python -m manyview.web.openapi frontend/openapi.json"
     )
 

@@ -35,20 +35,18 @@ def main() -> int:
         return 1
     name = arguments[-1]
     assert name.startswith("./.manyview-") and "\n" not in name and "|" not in name
-    parts: dict[str, list[str]] = {"+": [], "-": [], "++": [], "--": []}
+    lists = ("-MWG:Keywords", "-XMP-lr:HierarchicalSubject", "-XMP-digiKam:TagsList")
+    parts: dict[str, list[str]] = {f"{one}{sign}": [] for one in lists for sign in "+-"}
     for argument in arguments[2:-1]:
-        for prefix, mark in (("-MWG:Keywords", ""), ("-XMP-lr:HierarchicalSubject", "twice")):
-            if argument.startswith(prefix):
-                sign, value = argument[len(prefix)], argument[len(prefix) + 2 :]
-                parts[sign * 2 if mark else sign].append(value)
+        option, _, value = argument.partition("=")
+        parts.get(option.replace("-XMP-dc:Subject", lists[0]), []).append(value)
     with open(name, "rb") as file:
         content = file.read()
-    edit = Edit(
-        tuple(parts["+"]),
-        tuple(word for word in parts["-"] if word not in parts["+"]),
-        tuple(parts["++"]),
-        tuple(path for path in parts["--"] if path not in parts["++"]),
-    )
+    sides = []
+    for one in lists:
+        add, remove = parts[f"{one}+"], parts[f"{one}-"]
+        sides += [tuple(add), tuple(word for word in remove if word not in add)]
+    edit = Edit(*sides)
     packet, rest = None, content[2:]
     start = content.find(HEAD)
     if start > 0:

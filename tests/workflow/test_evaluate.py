@@ -34,7 +34,18 @@ def test_promises_are_kept(judged):
     )
     large = [one for one in found.promises if one.n >= 100]
     assert large and all(abs(one.promised - one.kept) < 0.1 for one in large)
-    assert sum(one["n"] for one in found.reliability) == pytest.approx(5 * 320, abs=15)
+    assert sum(one["n"] for one in found.reliability) == pytest.approx(5 * found.n_judged, abs=15)
+
+
+def test_a_half_tagged_collection_is_judged_by_its_tagged_half(tmp_path):
+    with make_collection(tmp_path, n_items=400, recorded=0.9, tagged=0.5) as collection:
+        found = evaluate(collection, 0.4, draws=1, n_jobs=1)
+        tagged = int((np.diff(collection.tags.yes.indptr) > 0).sum())
+    assert found.n_judged == tagged < 250 and found.to_dict()["tags"]["n_left_out"] == 400 - tagged
+    assert any(f"{tagged} items are judged; {400 - tagged} have no tag" in sentence for sentence in found.said)
+    assert sum(one["n"] for one in found.reliability) == 5 * tagged
+    sure = [one for one in found.promises if one.n >= 100]
+    assert sure and all(one.kept > one.promised - 0.1 for one in sure)
 
 
 def test_clusters_are_judged_against_classes(judged):

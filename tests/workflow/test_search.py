@@ -12,22 +12,12 @@ from manyview.workflow.reading.index import Index, Parts
 from manyview.workflow.reading.search import Query, Term, find_rows, matching, parse_query
 from manyview.writeback.item_files import Files
 
+from ..search_table import TABLE, make_collection, say_the_rest
+
 
 @pytest.fixture
 def made(tmp_path):
-    """Six items: five with tags or words, one bare; two clusters; names and texts in several scripts."""
-    lines = [
-        "id,caption,words",
-        "beach_017.jpg,Sun on the water,beach;sea",
-        "IMG 2.png,the Café by the sea,Café;people",
-        "日本海.txt,冬の日本海,冬",
-        '-dash,"say ""hi""","5"" disc"',
-        "plain,,",
-        "straße,über alles,sea;people",
-    ]
-    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with Collection.create(tmp_path / "t.manyview", tmp_path / "t.csv", id="id", text="caption", tags="words") as found:
-        found.save_run("rmkmc", np.array([0, 0, 1, 1, -1, 0]), confidence=[0.1, 0.2, 0.3, 0.4, float("nan"), 0.9])
+    with make_collection(tmp_path) as found:
         yield found
 
 
@@ -38,68 +28,16 @@ def find(made, text):
     return sorted(key.decode() for key in keys.values())
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", ["-dash", "IMG 2.png", "beach_017.jpg", "plain", "straße", "日本海.txt"]),
-        ("tag:sea", ["beach_017.jpg", "straße"]),
-        ("tag:SEA -tag:people", ["beach_017.jpg"]),
-        ("tag:cafe\u0301", ["IMG 2.png"]),  # the accent as a letter of its own
-        ("tag:nothing", []),
-        ("-tag:nothing untagged", ["plain"]),
-        ("tagged -cluster:1", ["-dash", "日本海.txt"]),
-        ("cluster:2", ["-dash", "日本海.txt"]),
-        ("cluster:99999999999999999999", []),
-        ("unplaced", ["plain"]),
-        ("confidence<0.3", ["IMG 2.png", "beach_017.jpg"]),
-        ("confidence>=0.4 -tag:sea", ["-dash"]),
-        ("-confidence<0.3 cluster:1", ["straße"]),
-        ("sun", ["beach_017.jpg"]),
-        ("wat", ["beach_017.jpg"]),  # from the beginning of a word
-        ("ater", []),
-        ("sea", ["IMG 2.png", "beach_017.jpg", "straße"]),  # text of one, tags of two
-        ('"by the sea"', ["IMG 2.png"]),
-        ('"the by sea"', []),
-        ("cafe", ["IMG 2.png"]),  # accents do not matter in words
-        ("017", ["beach_017.jpg"]),
-        ("name:beach", ["beach_017.jpg"]),
-        ("name:sun", []),
-        ("本海", ["日本海.txt"]),  # inside a word, where there are no spaces
-        ("name:日本", ["日本海.txt"]),
-        ('"say ""hi"""', ["-dash"]),
-        ('tag:"5"" disc"', ["-dash"]),
-        ("kind:row", ["plain"]),  # those with a text are documents
-        ("kind:picture", []),
-        ("id:2,5,99", ["IMG 2.png", "plain"]),
-        ("-id:1,2,3,4 tagged", ["straße"]),
-        ("people sea", ["IMG 2.png", "straße"]),
-        ("foo:bar", []),
-        ("***", []),
-        ('" OR 1=1 --', []),
-        ("name:* OR tag:sea", []),
-    ],
-)
-def test_what_a_search_finds(made, text, expected):
-    assert find(made, text) == expected
+def test_every_question_of_the_table(made):
+    say_the_rest(made)
+    for text, expected in TABLE["questions"]:
+        assert find(made, text) == sorted(expected), text
 
 
-def test_clusters_by_name(made):
-    from manyview.workflow.edits import rename
-
-    rename(made, 2, "cold days")
-    assert find(made, 'cluster:"COLD days"') == ["-dash", "日本海.txt"]
-
-
-def test_sentences_about_what_is_wrong():
-    for wrong in ("confidence<", "confidence<x", "confidence<1.2.3", "confidence>--1"):
-        if wrong != "confidence<":
-            with pytest.raises(ParameterError, match="compared with a number"):
-                parse_query(wrong)
-    for wrong in ("id:x", "id:1,,2", "id:-1"):
-        with pytest.raises(ParameterError, match="numbers of items"):
-            parse_query(wrong)
-    with pytest.raises(ParameterError, match="at most 50 parts"):
-        parse_query("a " * 51)
+@pytest.mark.parametrize(("text", "sentence"), TABLE["refused"])
+def test_sentences_about_what_is_wrong(text, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        parse_query(text)
 
 
 words = st.text(st.characters(exclude_characters='"', exclude_categories=("Z", "C")), min_size=1, max_size=8)
@@ -164,9 +102,9 @@ def test_items_that_go_leave_every_array(made):
 
 
 def test_the_words_of_an_item_follow_its_text(made):
-    made.items.put_texts({5: "a new walk"})
+    made._catalog.run("UPDATE items SET text = 'a new walk' WHERE id = 5")
     assert find(made, "walk") == ["plain"]
-    made.items.put_texts({5: "gone"})
+    made._catalog.run("UPDATE items SET text = 'gone' WHERE id = 5")
     assert find(made, "walk") == [] and find(made, "gone") == ["plain"]
 
 

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from manyview.workflow.asking import how_sure, is_trusted
+from manyview.collection.proposals import Proposal
+from manyview.collection.runs import Run
+from manyview.workflow.asking import how_sure
 from manyview.workflow.why_proposed import reason_of, sentence
 
 CARRIERS = {
@@ -59,14 +61,18 @@ def test_little_or_nothing_to_tell():
     assert told([["tag", "tennis", 0.01, []], ["view", "looks", 0.04, [2]]])[1] == "racket: a frequent tag here."
 
 
+def test_first_tags_show_others():
+    assert told([["looks", "cluster 3", 1.0, [2, 9]]])[1] == "racket: seems to show it, as do a.jpg and d.jpg."
+    assert told([["looks", "", 1.0, []]])[1] == "racket: seems to show it."
+
+
 def test_how_sure():
-    assert [how_sure(p, False) for p in (0.8, 0.79, 0.5, 0.49, 0.0)] == [
-        "very likely",
-        "likely",
-        "likely",
-        "maybe",
-        "maybe",
-    ]
-    assert how_sure(0.924) == "92 %" and how_sure(None) == ""
-    assert is_trusted(1.0, "estimated") and is_trusted(0.0, "given") and is_trusted(None, "decisions")
-    assert not is_trusted(0.0, "estimated") and not is_trusted(None, None)
+    def said(source, p, untouched):
+        run = Run(1, "suggest", "combined", {}, {}, {"completeness_source": source}, "", 0.0, False)
+        return how_sure(Proposal(1, "racket", p, p, None, untouched), run)
+
+    values = (0.8, 0.79, 0.5, 0.49, 0.0)
+    words = ["very likely", "likely", "likely", "maybe", "maybe"]
+    assert [said("estimated", p, 0.0) for p in values] == words
+    assert said("estimated", 0.924, 1.0) == said("given", 0.924, 0.0) == said("decisions", 0.924, None) == "92 %"
+    assert said("given", None, 0.0) == ""

@@ -114,7 +114,7 @@ def immich(words: list[str], paths: list[str], chance: random.Random) -> str:
         )
     parts.append(
         " <rdf:Description rdf:about=''\n  xmlns:digiKam='http://www.digikam.org/ns/1.0/'>\n"
-        f"  <digiKam:TagsList>{_bag([path.replace('|', '/') for path in paths] or ['x'], '   ', chr(10), 'Seq')}"
+        f"  <digiKam:TagsList>{_bag([path.replace('|', '/') for path in paths] or words, '   ', chr(10), 'Seq')}"
         "  </digiKam:TagsList>\n </rdf:Description>"
     )
     if paths:

@@ -1,4 +1,7 @@
-/** The search language over rows, for the exported site. The server's is `workflow/search.py`; both find the same. */
+/**
+ * The search language over rows, for the exported site. The server's is `workflow/reading/search.py`; both answer the
+ * questions of `tests/search.json` alike.
+ */
 
 import { parseQuery, type Term } from "./query";
 import type { ItemRow } from "./types";
@@ -17,13 +20,15 @@ const FLAGS = new Map<string, (row: Row) => boolean>([
   ["tagged", (row) => row.n_tags > 0],
   ["unplaced", (row) => row.cluster === null],
 ]);
-const COMPARE: Record<string, (a: number, b: number) => boolean> = {
-  "<": (a, b) => a < b,
-  ">": (a, b) => a > b,
-  "<=": (a, b) => a <= b,
-  ">=": (a, b) => a >= b,
-  "=": (a, b) => Math.abs(a - b) < 1e-5,
+const EQUAL = 1e-5; // nearer than people write numbers
+const COMPARE: Record<string, (difference: number) => boolean> = {
+  "<": (difference) => difference <= -EQUAL,
+  ">": (difference) => difference >= EQUAL,
+  "<=": (difference) => difference < EQUAL,
+  ">=": (difference) => difference > -EQUAL,
+  "=": (difference) => Math.abs(difference) < EQUAL,
 };
+const MOST_TERMS = 50;
 const UNSPACED = /[\u2e80-\uffff]/; // scripts without spaces between words
 
 /** What two spellings have in common. */
@@ -43,8 +48,11 @@ export function readTerms(text: string): Term[] {
     if (term.field === "" || term.field.startsWith("confidence") || FIELDS.includes(term.field)) return term;
     return { field: "", value: `${term.field}:${term.value}`, negated: term.negated };
   });
+  if (terms.length > MOST_TERMS) {
+    throw new Error(`a search takes at most ${MOST_TERMS} parts; this one has ${terms.length}.`);
+  }
   for (const { field, value } of terms) {
-    if (field.startsWith("confidence") && !/^(\d+(\.\d*)?|\.\d+)$/.test(value)) {
+    if (field.startsWith("confidence") && (value.length > 20 || !/^(\d+(\.\d*)?|\.\d+)$/.test(value))) {
       throw new Error(`confidence is compared with a number, such as confidence<0.4; got '${value}'.`);
     }
     if (field === "id" && !/^\d{1,15}(,\d{1,15})*$/.test(value)) {
@@ -85,7 +93,7 @@ function testOf(term: Term, { texts, proposed }: Beside): (row: Row) => boolean 
   }
   if (field.startsWith("confidence")) {
     const compare = COMPARE[field.slice("confidence".length)]!;
-    return (row) => row.confidence !== null && compare(row.confidence, Number(value));
+    return (row) => row.confidence !== null && compare(row.confidence - Number(value));
   }
   const flag = flagOf(term);
   if (flag) return flag;

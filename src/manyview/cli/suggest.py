@@ -28,6 +28,15 @@ def suggest(
     completeness: Annotated[
         float | None, typer.Option(help="Share of the true tags that are recorded, if you know it.")
     ] = None,
+    first_tags: Annotated[
+        bool, typer.Option("--first-tags", help="Words for pictures nobody has tagged, by what each cluster shows.")
+    ] = False,
+    each_picture: Annotated[
+        bool, typer.Option("--each-picture", help="First tags picture by picture; less sure than by cluster.")
+    ] = False,
+    language: Annotated[
+        str | None, typer.Option(help="Language of first tags: en, de, fr, es, it, pt or nl. Default: the last fit's.")
+    ] = None,
     only_open: Annotated[
         bool, typer.Option("--open", help="Compute nothing; list the proposals of the last run that are still open.")
     ] = False,
@@ -45,8 +54,9 @@ def suggest(
     half on; --min-probability 0 lists all. Nothing is changed until you accept.
     """
     from ..errors import ParameterError
-    from ..workflow.asking import WORTH_ASKING, how_sure, is_trusted
+    from ..workflow.asking import WORTH_ASKING, how_sure, is_known
     from ..workflow.collection import Collection
+    from ..workflow.first_tags import first_tags as propose_first
     from ..workflow.suggest import line, open_proposals, suggest_tags
     from ..writeback.proposal_files import shown, write_proposals
 
@@ -56,10 +66,16 @@ def suggest(
         by = "probability"
     if by not in orders:
         raise ParameterError(f"--by must be one of {', '.join(orders)}; got {by!r}.")
+    if only_open and (first_tags or each_picture):
+        raise ParameterError("--open computes nothing; leave it out, or --first-tags and --each-picture.")
     said: list[str] = []
     bad: list[Any] = []
     with progress() as bar, Collection.open(collection, write=not only_open) as found:
-        if not only_open:
+        if first_tags or each_picture:
+            by = "probability" if each_picture else "tag"
+            done = propose_first(found, "picture" if each_picture else "cluster", language=language, progress=bar)
+            said, bad = done.said, done.computed.bad
+        elif not only_open:
             done = suggest_tags(
                 found, top=max(top, _KEPT), completeness=completeness, seed=seed, n_jobs=jobs, progress=bar
             )
@@ -72,8 +88,7 @@ def suggest(
         proposals = open_proposals(found, tag=tag, item=number, min_probability=least or None)
         table = shown(found, proposals, top)
         lines = [(p, line(found, p, tag=tag)) for p in _LINES if item is None]
-    source = run.figures.get("completeness_source")
-    trusted = {(one.item_id, one.tag): is_trusted(one.untouched, source) for one in proposals}
+    sure = {(one.item_id, one.tag): how_sure(one, run) for one in proposals}
     if by in ("item", "tag"):
         table.sort(key=lambda row: row.id if by == "item" else row.tag)
     likely = {(one.item_id, one.tag) for one in proposals if (one.probability or 0.0) >= WORTH_ASKING}
@@ -92,7 +107,7 @@ def suggest(
                 "lines": [
                     {"min_probability": p, "n": a.n, "expected_precision": a.expected_precision} for p, a in lines
                 ],
-                "proposals": [{**row._asdict(), "is_trusted": trusted[row.id, row.tag]} for row in table],
+                "proposals": [{**row._asdict(), "sure": sure[row.id, row.tag]} for row in table],
                 "bad": [problem._asdict() for problem in bad],
             }
         )
@@ -103,10 +118,13 @@ def suggest(
         for sentence in said or run.figures.get("said", ()):
             say(f"  {safe(sentence)}")
         say()
-        print_proposals(listed, lambda row: how_sure(row.probability, trusted[row.id, row.tag]), rows)
-        if not listed and table:
-            say("  none is more likely right than wrong; --min-probability 0 lists the less likely ones")
-        _print_lines(lines, collection, all(trusted.values()))
+        if first_tags and not each_picture:
+            _print_groups(table, collection)
+        else:
+            print_proposals(listed, lambda row: sure[row.id, row.tag], rows)
+            if not listed and table:
+                say("  none is more likely right than wrong; --min-probability 0 lists the less likely ones")
+            _print_lines(lines, collection, is_known(run))
         if output is not None:
             say(f"wrote {safe(output)}")
     print_bad(bad)
@@ -122,6 +140,28 @@ def print_proposals(table: list[Any], sure: Callable[[Any], str], rows: int = 0)
         print_table(("item", "tag", ">how sure", "reason"), cells)
     if len(listed) < len(table):
         say(f"  ... and {len(table) - len(listed)} more; --rows 0 shows all, -o FILE.csv keeps them")
+
+
+def _print_groups(table: list[Any], collection: Path) -> None:
+    """A line per word: one decision for all its pictures."""
+    groups: dict[str, list[Any]] = {}
+    for row in table:
+        groups.setdefault(row.tag, []).append(row)
+    found = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    cells = [
+        (
+            f"{word}?",
+            len(of),
+            f"{sum(row.probability for row in of) / len(of):.0%}",
+            ", ".join(row.item for row in of[:3]),
+        )
+        for word, of in found
+    ]
+    if not cells:
+        say("  no cluster shows something clearly enough; --each-picture looks at every picture by itself")
+        return
+    print_table(("first tag", ">pictures", ">should be right", "such as"), cells)
+    say(f"\n  Next: manyview accept {safe(collection)} --tag {safe(found[0][0])}; or reject, for good")
 
 
 def _print_lines(lines: list[Any], collection: Path, is_trusted: bool) -> None:

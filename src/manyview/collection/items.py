@@ -250,13 +250,6 @@ class Items:
             ),
         )
 
-    def put_texts(self, texts: Mapping[int, str]) -> None:
-        """Write down the text of documents."""
-        self._catalog.run_many(
-            "UPDATE items SET text = ? WHERE id = ?",
-            ((text.encode("utf-8", "replace").decode(), int(item)) for item, text in texts.items()),
-        )
-
     # --- where items come from ---
 
     def source(self, kind: str, path: str, root: str, settings: Mapping[str, Any]) -> int:

@@ -79,6 +79,13 @@ class Writes:
             "AND state = 'here' AND path IS NOT NULL ORDER BY item_id, tag_id"
         )
 
+    def refused(self) -> list[tuple[int, int]]:
+        """Items that have a file, and tags a person said no to."""
+        return self._catalog.rows(
+            "SELECT item_id, tag_id FROM decisions JOIN items ON items.id = item_id WHERE answer = 0 "
+            "AND state = 'here' AND path IS NOT NULL ORDER BY item_id, tag_id"
+        )
+
     def removals(self, target: str) -> list[tuple[int, int]]:
         """Items, and tags that have to go from their files."""
         return self._catalog.rows(

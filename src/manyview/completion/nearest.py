@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix, is_sparse
+from ..arrays import Matrix
 from ..blocks import Workers, row_blocks
+from ..data.nearest import Within, most_alike
 from ..types import Ints, Singles
 
 __all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "weights_of"]
@@ -68,52 +68,17 @@ def find_nearest(
     ``base`` that each query is. Takes O(n_queries x n d) time and a block of cosines per thread; with ``lists``
     O(n_queries sqrt(n) d).
     """
-    n_queries = queries.shape[0]
-    items = np.zeros((n_queries, k), dtype=np.int32)
-    cosines = np.zeros((n_queries, k), dtype=np.float32)
-
-    def search(rows: Ints, candidates: Ints | None) -> None:
-        similar = queries[rows] @ (base if candidates is None else base[candidates]).T
-        similar = similar.toarray() if is_sparse(similar) else similar
-        similar[:, ~(has if candidates is None else has[candidates])] = -np.inf
-        if own is not None:
-            column = own[rows] if candidates is None else np.searchsorted(candidates, own[rows])
-            inside = (column < similar.shape[1]) if candidates is None else np.isin(own[rows], candidates)
-            similar[np.flatnonzero(inside), column[inside]] = -np.inf
-        width = min(k, similar.shape[1])
-        best = np.argpartition(similar, similar.shape[1] - width, axis=1)[:, similar.shape[1] - width :]
-        value = np.take_along_axis(similar, best, axis=1)
-        order = np.lexsort((best, -value), axis=1)
-        best, value = np.take_along_axis(best, order, axis=1), np.take_along_axis(value, order, axis=1)
-        found = value > 0
-        items[rows, :width] = np.where(found, best if candidates is None else candidates[best], 0)
-        cosines[rows, :width] = np.where(found, value, 0.0)
-
-    tasks = _all_pairs(n_queries, base.shape[0]) if lists is None else _by_list(queries, lists, own)
-
-    def run(block: slice) -> None:
-        for task in tasks[block]:
-            search(*task)
-
-    for _ in threads.map(run, [slice(i, i + 1) for i in range(len(tasks))]):
-        pass
-    return Nearest(items, cosines)
+    within = None if lists is None else _by_list(queries, lists, own)
+    items, cosines = most_alike(queries, base, k, threads, present=has, own=own, within=within)
+    found = cosines > 0
+    return Nearest(np.where(found, items, 0), np.where(found, cosines, 0.0))
 
 
-def _all_pairs(n_queries: int, n_base: int) -> Sequence[tuple[Ints, Ints | None]]:
-    return [(np.arange(b.start, b.stop, dtype=np.int64), None) for b in row_blocks(n_queries, 8.0 * n_base)]
-
-
-def _by_list(queries: Matrix, lists: InvertedLists, own: Ints | None) -> Sequence[tuple[Ints, Ints | None]]:
+def _by_list(queries: Matrix, lists: InvertedLists, own: Ints | None) -> Within:
     """Queries of one list share their candidates, so that a list costs one matrix product."""
     list_of = lists.list_of[own] if own is not None else _assign(queries, lists.centres)
-    tasks: list[tuple[Ints, Ints | None]] = []
-    for one in np.unique(list_of):
-        rows = np.flatnonzero(list_of == one)
-        candidates = lists.near(int(one))
-        if candidates.size:
-            tasks += [(rows[b], candidates) for b in row_blocks(rows.size, 8.0 * candidates.size)]
-    return tasks
+    within = [(np.flatnonzero(list_of == one), lists.near(int(one))) for one in np.unique(list_of)]
+    return [(rows, candidates) for rows, candidates in within if candidates.size]
 
 
 def make_lists(units: Matrix, has: NDArray[np.bool_], rng: np.random.Generator) -> InvertedLists:

@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Matrix, is_sparse
-from ..blocks import effective_n_jobs, row_blocks
+from ..blocks import row_blocks
 from ..errors import ParameterError, ViewError
+from .parameters import SEED, Choice, Number
 
 _LARGEST = np.float64(1e300)  # a hundred million of these add up to a number that float64 still holds
 
 __all__ = [
     "as_generator",
     "check_choice",
-    "check_flag",
     "check_number",
-    "check_running",
     "check_sample_weight",
     "missing_rows",
     "per_view_numbers",
@@ -95,40 +94,14 @@ def check_number(
     low_open: bool = False,
 ) -> Any:
     """A number inside its range, or an error that says the range and what came."""
-    is_flag = isinstance(value, (bool, np.bool_))
-    kind = numbers.Integral if integer else numbers.Real
-    good = not is_flag and isinstance(value, kind) and not np.isnan(float(value))
-    if good and low is not None:
-        good = value > low if low_open else value >= low
-    if good and high is not None:
-        good = value <= high
-    if good:
-        return int(value) if integer else float(value)
-    parts = [f"{'above' if low_open else 'at least'} {low:g}"] if low is not None else []
-    parts += [f"at most {high:g}"] if high is not None else []
-    wanted = " ".join(["an integer" if integer else "a number", " and ".join(parts)]).strip()
-    raise ParameterError(f"{name} must be {wanted}, got {value!r}.")
+    Number(integer, low, high, low_open).check(name, value)
+    return int(value) if integer else float(value)
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     """One of a few words, or an error that lists them."""
-    if (isinstance(value, str) or value is None) and value in choices:
-        return value
-    raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """True or False, and nothing that only counts as one."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    raise ParameterError(f"{name} must be True or False, got {value!r}.")
-
-
-def check_running(estimator: Any) -> None:
-    """The parameters that say how an estimator works, not what it finds: ``n_jobs`` and ``verbose``."""
-    effective_n_jobs(getattr(estimator, "n_jobs", None))
-    verbose = getattr(estimator, "verbose", 0)
-    check_number("verbose", int(verbose) if isinstance(verbose, bool) else verbose, integer=True, low=0)
+    Choice(*choices).check(name, value)
+    return value
 
 
 def per_view_numbers(
@@ -204,11 +177,5 @@ def as_generator(random_state: Any) -> np.random.Generator:
         return random_state
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4, dtype=np.int64))
-    is_flag = isinstance(random_state, bool)
-    if random_state is None:
-        return np.random.default_rng()
-    if not is_flag and isinstance(random_state, numbers.Integral) and int(random_state) >= 0:
-        return np.random.default_rng(int(random_state))
-    raise ParameterError(
-        f"random_state must be None, an integer of at least 0, or a numpy Generator; got {random_state!r}."
-    )
+    SEED.check("random_state", random_state)
+    return np.random.default_rng(None if random_state is None else int(random_state))

@@ -153,7 +153,7 @@ class Views:
 
     def present(self, name: str) -> NDArray[np.bool_]:
         """Which items have this view."""
-        has: NDArray[np.bool_] = self._mask[:, self._position(name)]
+        has: NDArray[np.bool_] = self._mask[:, self.position(name)]
         return has
 
     def joined(self, fill: Any = "mean") -> Matrix:
@@ -240,7 +240,7 @@ class Views:
     def __getitem__(self, key: Any) -> Views: ...
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str):
-            return self._matrices[self._position(key)]
+            return self._matrices[self.position(key)]
         if isinstance(key, tuple):  # X[rows, ...] or X[rows, :], as scikit-learn may write it
             if len(key) != 2 or not (key[1] is Ellipsis or key[1] == slice(None)):
                 raise ViewError("a Views is indexed by items or by view names, not by columns: X[rows] or X['name'].")
@@ -251,14 +251,15 @@ class Views:
         matrices = tuple(rows_of(matrix, rows) for matrix in self._matrices)
         return Views._trusted(self._names, matrices, self._mask[rows], self._ids[rows])
 
-    def _position(self, name: str) -> int:
+    def position(self, name: str) -> int:
+        """Which of the views this is, from 0."""
         try:
             return self._names.index(name)
         except ValueError:
             raise ViewError(f"there is no view {name!r}; the views are {', '.join(map(repr, self._names))}.") from None
 
     def _select(self, names: tuple[str, ...]) -> Views:
-        positions = [self._position(name) for name in names]
+        positions = [self.position(name) for name in names]
         return Views._trusted(names, tuple(self._matrices[p] for p in positions), self._mask[:, positions], self._ids)
 
     def _check_rows(self, key: Any) -> Any:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..arrays import is_sparse
 from ..blocks import row_blocks
+from ..data.nearest import best_first
 from ..types import Places
 from ._grouping import Grouping
 from .likeness import Likeness
@@ -61,9 +62,8 @@ class NearestItems:
                 cosine = np.nan_to_num((product + constant) / lengths, nan=-1.0)
             cosine[row] = -np.inf
             cosine[~space.present] = -np.inf
-            best = np.argpartition(-cosine, min(n, cosine.size - 1))[:n]
-            best = best[np.lexsort((best, -cosine[best]))]
-            values = (cosine[best] - base) / (1.0 - base)
+            best, values = best_first(cosine, n)
+            values = (values - base) / (1.0 - base)
             found[name] = [(int(other), float(value)) for other, value in zip(best, values, strict=True) if value > 0.0]
         return found
 
@@ -87,12 +87,9 @@ def nearest_of_all(likeness: Likeness, grouping: Grouping, n: int, most: int) ->
                 cosine = space.units(mine) @ units.T
                 cosine = np.asarray(cosine.toarray() if is_sparse(cosine) else cosine)
                 cosine[mine[:, None] == speaking] = -np.inf
-                best = np.argpartition(-cosine, min(n, speaking.size - 1), axis=1)[:, :n]
-                values = (np.take_along_axis(cosine, best, axis=1).astype(np.float64) - base) / (1.0 - base)
-                order = np.lexsort((speaking[best], -values), axis=1)
-                listed = np.take_along_axis(speaking[best], order, axis=1).tolist()
-                shares = np.take_along_axis(values, order, axis=1).tolist()
-                for row, near, alike in zip(mine.tolist(), listed, shares, strict=True):
+                best, values = best_first(cosine, n)
+                shares = (values.astype(np.float64) - base) / (1.0 - base)
+                for row, near, alike in zip(mine.tolist(), speaking[best].tolist(), shares.tolist(), strict=True):
                     found[row][name] = [pair for pair in zip(near, alike, strict=True) if pair[1] > 0.0]
     return found
 
@@ -106,7 +103,7 @@ def _cells(likeness: Likeness, grouping: Grouping, most: int) -> Iterator[tuple[
     members = grouping.members()
     for mine, beside in zip(members, likeness.nearest.tolist(), strict=True):
         near = [members[other] for other in beside if other >= 0]
-        yield mine, np.concatenate([_thinned(mine, most), *near])[:most]
+        yield mine, np.sort(np.concatenate([_thinned(mine, most), *near])[:most])
     outside = np.flatnonzero(grouping.code < 0)
     yield outside, np.union1d(_thinned(outside, most // 2), _thinned(everyone, most // 2))
 

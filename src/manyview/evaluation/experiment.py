@@ -22,7 +22,7 @@ from ..methods.base import say
 from ..papers.tag_completion import MatrixRecovery, MultiOutputForest, SparseReconstruction
 from ..types import Floats
 from .calibration import calibration_error
-from .splits import count_duplicates, hide_tags
+from .splits import can_be_found, count_duplicates, hide_tags
 from .table import text_table
 
 __all__ = ["Answers", "TagExperiment", "hidden_tags_experiment"]
@@ -41,7 +41,7 @@ _OF_FOREST = {
 
 @dataclass(frozen=True)
 class Answers:
-    """The first five proposals of every item on one draw: how likely each was said to be, and whether it was right.
+    """The first five proposals of each judged item on one draw: how likely each was called, and whether it was right.
 
     known : the probabilities with completeness set to what was left of the tags; ``estimated`` with the estimated one.
     """
@@ -59,6 +59,8 @@ class TagExperiment:
         ``C@5`` are precision, recall and coverage of the first proposals; ``ECE`` is the calibration error of the first
         five with completeness set to what was left, ``ECE estimated`` that with the estimated ``completeness``
         (methods with probabilities only).
+    n_judged : items with a tag on two items or more: only of these is it known which tags they lack. Promises and
+        calibration are judged by them, precision and recall by those of them from which something was hidden.
     n_duplicates : items whose views and tags repeat those of another one; where there are many, figures flatter.
     answers : method -> the proposals behind the calibration errors, a set per seed (methods with probabilities only).
     """
@@ -67,6 +69,7 @@ class TagExperiment:
     seeds: tuple[int, ...]
     n_items: int
     n_tags: int
+    n_judged: int
     n_duplicates: int
     figures: Mapping[str, Mapping[str, Sequence[float]]] = field(repr=False)
     answers: Mapping[str, Sequence[Answers]] = field(default_factory=dict, repr=False)
@@ -80,6 +83,8 @@ class TagExperiment:
         title = (
             f"{self.n_items} items, {self.n_tags} tags, {self.hide:.0%} of the tags hidden, {len(self.seeds)} draw(s)"
         )
+        if self.n_judged < self.n_items:
+            title += f"; {self.n_judged} items are judged, the others have no tag that could be hidden"
         if self.n_duplicates:
             title += f"; {self.n_duplicates} items repeat another one"
         return text_table(title, self.figures, figures)
@@ -93,7 +98,8 @@ class _Draw:
 
     def __init__(self, X: Any, table: TagTable, hide: float, seed: int, n_trees: int, n_jobs: int | None) -> None:
         self.X, self.seed, self.n_trees, self.n_jobs = X, seed, n_trees, n_jobs
-        self.left, self.hidden = hide_tags(table, hide, seed)
+        self.left, self.hidden = hide_tags(table, hide, seed, on_items=2)
+        self.is_judged = _judged_items(table)
 
     @cached_property
     def n_clusters(self) -> int:
@@ -174,7 +180,8 @@ def hidden_tags_experiment(
     """How well would missing tags be found? Hide a share of the known ones and look for them again.
 
     Items with at least one hidden tag are judged, by the first five proposals among the tags they were not left with.
-    Nothing that was hidden is seen by any method.
+    Tags on a single item stay: nobody could find them again. Promises are judged on every item with a tag that could be
+    hidden, whether one was or not; an item without any tells nothing. Nothing that was hidden is seen by any method.
 
     Parameters
     ----------
@@ -220,7 +227,7 @@ def hidden_tags_experiment(
             progress(step, len(steps))
         if draw is None or draw.seed != seed:
             draw = _Draw(X, table, hide, seed, n_trees, n_jobs)
-        found, told = _judged(chosen[name](draw), draw, hide)
+        found, told = _figures(chosen[name](draw), draw, hide)
         for figure, value in found.items():
             figures[name].setdefault(figure, []).append(value)
         if told is not None:
@@ -230,7 +237,13 @@ def hidden_tags_experiment(
     if progress is not None:
         progress(len(steps), len(steps))
     duplicates = count_duplicates(views, table)
-    return TagExperiment(float(hide), draws, table.n_items, table.n_tags, duplicates, figures, answers)
+    n_judged = int(_judged_items(table).sum())
+    return TagExperiment(float(hide), draws, table.n_items, table.n_tags, n_judged, duplicates, figures, answers)
+
+
+def _judged_items(table: TagTable) -> NDArray[np.bool_]:
+    """Items with a tag that could be hidden."""
+    return np.asarray(table.yes @ can_be_found(table).astype(np.float32) > 0)
 
 
 def _chosen(methods: Any) -> dict[str, Method]:
@@ -251,18 +264,19 @@ def _chosen(methods: Any) -> dict[str, Method]:
     return {name: _METHODS[name] for name in methods}
 
 
-def _judged(model: Any, draw: _Draw, hide: float) -> tuple[dict[str, float], Answers | None]:
+def _figures(model: Any, draw: _Draw, hide: float) -> tuple[dict[str, float], Answers | None]:
     """Every figure of one fitted method on one draw, and the proposals behind its calibration."""
     figures: dict[str, float] = {}
     answers = None
     if hasattr(model, "propose"):
         proposals = model.propose(top=_DEEPEST)
         items, columns = proposals.items, proposals.columns
-        right = np.asarray(draw.hidden[items, columns]).ravel() > 0
-        known = probability_true(proposals.records, proposals.new, 1.0 - hide)
-        answers = Answers(known, proposals.probabilities, right)
-        figures["ECE"] = calibration_error(known, right)
-        figures["ECE estimated"] = calibration_error(proposals.probabilities, right)
+        judged = draw.is_judged[items]
+        right = np.asarray(draw.hidden[items[judged], columns[judged]]).ravel() > 0
+        known = probability_true(proposals.records[judged], proposals.new[judged], 1.0 - hide)
+        answers = Answers(known, proposals.probabilities[judged], right)
+        figures["ECE"] = calibration_error(answers.known, right)
+        figures["ECE estimated"] = calibration_error(answers.estimated, right)
         figures["completeness"] = model.completeness_
     else:
         scores = np.array(model.tag_scores(), dtype=np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..blocks import Workers, workers
-from ..data.checks import as_generator, check_choice, check_number, check_running
+from ..data.checks import as_generator, check_number
+from ..data.nearest import largest
+from ..data.parameters import RUNNING, Choice, Constraints, Either, Given, Number, check_parameters
 from ..errors import ParameterError, ViewError
 from ..methods.base import say
 from .keypoints import dense_sift, grey_image, interest_points
@@ -35,6 +37,15 @@ class CodeBook(TransformerMixin, BaseEstimator):
     their positions (n, 2), shares of width and height from 0 to below 1.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_words": Number(integer=True, low=1),
+        "points": Choice("dense", "interest"),
+        "step": Number(integer=True, low=1),
+        "cell_widths": Given("one or several numbers above 0"),
+        "max_side": Either(Number(integer=True, low=16), Choice(None)),
+        "max_descriptors": Number(integer=True, low=1),
+        **RUNNING,
+    }
     n_words: int
     points: str
     step: int
@@ -82,13 +93,7 @@ class CodeBook(TransformerMixin, BaseEstimator):
         return self.fit(X, y).transform(X)
 
     def _check_parameters(self) -> None:
-        check_running(self)
-        check_number("n_words", self.n_words, integer=True, low=1)
-        check_choice("points", self.points, ("dense", "interest"))
-        check_number("step", self.step, integer=True, low=1)
-        check_number("max_descriptors", self.max_descriptors, integer=True, low=1)
-        if self.max_side is not None:
-            check_number("max_side", self.max_side, integer=True, low=16)
+        check_parameters(self)
         widths = np.atleast_1d(np.asarray(self.cell_widths, dtype=object))
         for width in widths.tolist():
             check_number("cell_widths", width, low=0, low_open=True)
@@ -262,7 +267,7 @@ class _Sample:
             raise ViewError("there are no pictures to learn the words from.")
         rows, keys = np.concatenate(self._rows), np.concatenate(self._keys)
         if keys.size > self.limit:
-            kept = np.sort(np.argpartition(keys, self.limit)[: self.limit])
+            kept = np.sort(largest(-keys, self.limit))
             rows, keys = rows[kept], keys[kept]
         self._rows, self._keys, self._held = [rows], [keys], len(rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..blocks import workers
 from ..data.checks import check_number
+from ..data.nearest import largest
+from ..data.parameters import Constraints, Given, Number
 from ..errors import ParameterError, ViewError
 from .coding import CodeBook, Described
 
@@ -64,6 +66,13 @@ class LocalityCoding(CodeBook):
     (6, 210)
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **CodeBook._constraints,
+        "n_neighbors": Number(integer=True, low=1),
+        "pyramid": Given("one or several integers of at least 1"),
+        "ridge": Number(low=0, low_open=True),
+    }
+
     def __init__(
         self,
         n_words: int = 1024,
@@ -95,8 +104,6 @@ class LocalityCoding(CodeBook):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_number("ridge", self.ridge, low=0, low_open=True)
         if self.n_neighbors > self.n_words:
             raise ParameterError(
                 f"n_neighbors must be at most n_words, got n_neighbors={self.n_neighbors} with n_words={self.n_words}."
@@ -162,9 +169,9 @@ def local_codes(
     step = max(64, _TILE // n_words)
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        scores = half_squares - descriptors[rows].astype(words.dtype) @ words.T
+        scores = descriptors[rows].astype(words.dtype) @ words.T - half_squares
         if n_neighbors < n_words:
-            found[rows] = np.sort(np.argpartition(scores, n_neighbors - 1, axis=1)[:, :n_neighbors], axis=1)
+            found[rows] = np.sort(largest(scores, n_neighbors), axis=1)
         else:
             found[rows] = np.arange(n_words)
     differences = words[found].astype(np.float64) - descriptors[:, None, :]

@@ -11,9 +11,9 @@ from ..collection.tagging import clean_word
 from ..data.tags import match_key
 from .containers import Block, find_blocks
 from .iptc import Damaged, keywords
-from .xmp import read_packet
+from .xmp import Name, read_packet
 
-__all__ = ["LONGEST", "MOST", "Keywords", "gather", "read_keywords"]
+__all__ = ["LONGEST", "MOST", "Keywords", "gather", "read_keywords", "same_strokes"]
 
 _key = lru_cache(100_000)(match_key)
 
@@ -32,6 +32,8 @@ class Keywords:
     """Hierarchical keywords, from the most general word."""
     notes: list[tuple[str, str]] = field(default_factory=list)
     """What was left out: a reason and a sentence."""
+    lists: set[Name] = field(default_factory=set)
+    """The XMP properties that hold keywords."""
 
 
 def read_keywords(file: BinaryIO, kind: str) -> Keywords:
@@ -49,6 +51,7 @@ def gather(blocks: Iterable[Block], notes: list[tuple[str, str]]) -> Keywords:
     """Put the words of several blocks together: IPTC first, then XMP, then EXIF."""
     words: dict[str, list[str]] = {"iptc": [], "xmp": [], "words": []}
     paths: list[tuple[str, ...]] = []
+    lists: set[Name] = set()
     for block in blocks:
         try:
             if block.kind == "iptc":
@@ -60,16 +63,21 @@ def gather(blocks: Iterable[Block], notes: list[tuple[str, str]]) -> Keywords:
                 packet = read_packet(block.content)
                 words["xmp"] += packet.tags
                 paths += packet.paths
+                lists |= packet.lists
             else:
                 text = block.content.decode("utf-16-le", "replace").rstrip("\0")
                 words["words"] += text.split(";")
         except Damaged as error:
             notes.append(("bad metadata", f"some keywords may be missing: {error}"))
-    return tidy([word for part in words.values() for word in part], paths, notes)
+    tidied = tidy([word for part in words.values() for word in part], paths, notes)
+    tidied.lists = lists
+    return tidied
 
 
 def tidy(words: Iterable[str], paths: Iterable[Iterable[str]], notes: list[tuple[str, str]]) -> Keywords:
-    """Each word once, however it is spelled; without what cannot be a keyword."""
+    """Each word once, however it is spelled, and the last word of every path; without what cannot be a keyword."""
+    cleaned = (tuple(filter(None, (clean_word(part[:LONGEST]) for part in path))) for path in paths)
+    unique = list(dict.fromkeys(path for path in cleaned if path))[:MOST]
     kept: dict[str, str] = {}
     n_long = 0
     for word in words:
@@ -81,8 +89,17 @@ def tidy(words: Iterable[str], paths: Iterable[Iterable[str]], notes: list[tuple
             kept.setdefault(_key(clean), clean)
     if n_long:
         notes.append(("keyword too long", f"{n_long} keywords have more than {LONGEST} characters and were left out."))
+    alike = {same_strokes(key): word for key, word in kept.items()}
+    for place, path in enumerate(unique):
+        known = alike.setdefault(same_strokes(_key(path[-1])), path[-1])
+        if _key(known) != _key(path[-1]):  # a program that cannot have a stroke in a word has put another one there
+            unique[place] = (*path[:-1], known)
+        kept.setdefault(_key(known), known)
     if len(kept) > MOST:
         notes.append(("too many keywords", f"it has {len(kept)} keywords; the first {MOST} were taken."))
-    cleaned = (tuple(filter(None, (clean_word(part[:LONGEST]) for part in path))) for path in paths)
-    unique = list(dict.fromkeys(path for path in cleaned if path))
-    return Keywords(list(kept.values())[:MOST], unique[:MOST], notes)
+    return Keywords(list(kept.values())[:MOST], list(dict.fromkeys(unique)), notes)
+
+
+def same_strokes(key: str) -> str:
+    """A key in which the strokes that separate the words of paths, and stand for each other inside words, are one."""
+    return key.replace("|", "/").replace("\\", "/")

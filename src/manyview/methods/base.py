@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import NotNumbers, as_matrix, is_sparse, refuse_malformed
 from ..blocks import row_blocks
-from ..data.checks import check_running
+from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
 
@@ -25,10 +25,12 @@ __all__ = ["MultiviewEstimator", "check_n_clusters", "say", "warn_items_without_
 class MultiviewEstimator(BaseEstimator):
     """An estimator whose ``X`` is a ``Views``, or anything that becomes one.
 
+    ``_constraints`` says of every parameter what it may be; ``fit`` checks them all, first of all.
     ``checks_not_applicable`` names those checks of ``manyview.testing`` that cannot hold for a method, each
     with its reason.
     """
 
+    _constraints: ClassVar[Constraints] = {}
     checks_not_applicable: ClassVar[Mapping[str, str]] = {}
 
     def __sklearn_tags__(self) -> Any:
@@ -38,7 +40,7 @@ class MultiviewEstimator(BaseEstimator):
 
     def _fit_views(self, X: Any) -> Views:
         """Check the data of ``fit`` and remember the views' names and widths."""
-        check_running(self)
+        check_parameters(self)
         if is_one_array(X):
             X = _validate_one_array(self, X, reset=True)
         views = X if isinstance(X, Views) else Views(X)

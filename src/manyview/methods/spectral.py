@@ -19,13 +19,15 @@ from ..blocks import workers
 from ..errors import ParameterError
 from ..types import Floats, Places
 
-__all__ = ["cluster_rows", "leading_eigenpairs", "normalised_graph", "plain_kmeans", "spectral_rows"]
+__all__ = ["cluster_rows", "leading_eigenpairs", "normalised_graph", "plain_kmeans", "short_kmeans", "spectral_rows"]
 
 Operator: TypeAlias = Any  # a SciPy sparse matrix or LinearOperator: symmetric, has .shape and @
 
 _DENSE = 400  # up to here a dense solver is faster and finds every eigenvalue
 _RESTARTS = 300
 _SAMPLE = 100_000  # the starts of k-means are compared on at most this many rows
+_ROUNDS = 15  # of a short k-means: no need to converge, variety is wanted
+_MANY = 60  # clusters from which drawn items are as good a start as k-means++, and much faster
 _CLEARLY_BETTER = 0.02  # a gain below this is no reason to give up what people know
 
 
@@ -185,3 +187,20 @@ def plain_kmeans() -> Iterator[Callable[..., Any]]:
     with warnings.catch_warnings():  # here and not in each call: filters belong to the process, not to a thread
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield fit
+
+
+def short_kmeans(
+    kmeans: Callable[..., Any],
+    rows: NDArray[Any],
+    n_clusters: int,
+    rng: np.random.Generator,
+    sampled: Callable[[int], NDArray[Any]] | None = None,
+) -> Any:
+    """One quick partition into K to 3K clusters (never more than a third of the rows): a voter, not an answer.
+
+    ``kmeans`` is what ``plain_kmeans`` gives. ``sampled`` draws the rows to learn from, given the number of clusters.
+    """
+    asked = int(np.clip(rng.integers(n_clusters, 3 * n_clusters + 1), 2, max(2, rows.shape[0] // 3)))
+    learn_from = rows if sampled is None else sampled(asked)
+    init = "k-means++" if asked < _MANY else "random"
+    return kmeans(np.ascontiguousarray(learn_from), asked, init, _ROUNDS, int(rng.integers(2**31)))

@@ -17,6 +17,7 @@ from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError
 from ..evaluation.experiment import Answers, TagExperiment
+from ..evaluation.splits import can_be_found
 from ..types import Progress
 from .compute import compute_views, default_views
 from .methods_table import DEFAULT_METHOD, METHODS, Method
@@ -69,10 +70,12 @@ class Evaluation:
     draws: int
     hide: float | None = None
     n_tags: int = 0
+    n_judged: int = 0
+    """Items with a tag that could be hidden; of the others nobody knows what they lack."""
     n_duplicates: int = 0
     tags: Rows = field(default_factory=dict)
     promises: list[Promise] = field(default_factory=list)
-    """With the completeness known, from the first five proposals of every item."""
+    """With the completeness known, from the first five proposals of every judged item."""
     promises_estimated: list[Promise] = field(default_factory=list)
     """With the completeness that ``suggest`` would have estimated."""
     reliability: list[dict[str, float]] = field(default_factory=list)
@@ -97,6 +100,8 @@ class Evaluation:
             found["tags"] = {
                 "hide": self.hide,
                 "n_tags": self.n_tags,
+                "n_judged": self.n_judged,
+                "n_left_out": self.n_items - self.n_judged,
                 "n_duplicates": self.n_duplicates,
                 "chosen": CHOSEN,
                 "methods": _summed(self.tags),
@@ -189,9 +194,11 @@ def _judge_tags(
     progress: Progress | None,
 ) -> None:
     check_number("hide_tags", hide, low=0, low_open=True, high=1)
-    tags = _on_two_items(collection.tags[rows])
-    if tags.yes.nnz < _FEWEST_LEFT:
-        sentence = f"{tags.yes.nnz} tags are on two items or more; that is too few to hide some and look for them."
+    tags = collection.tags[rows]
+    able = can_be_found(tags)
+    n_able = int(tags.yes[:, able].nnz)
+    if n_able < _FEWEST_LEFT:
+        sentence = f"{n_able} tags are on two items or more; that is too few to hide some and look for them."
         if not found.said and found.labels is None:
             raise ParameterError(sentence)
         found.said.append(sentence)
@@ -204,7 +211,8 @@ def _judge_tags(
             X if X is None else X[rows], tags, hide, seed, found.draws, list(methods.values()), n_jobs, progress
         )
     found.said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
-    found.hide, found.n_tags, found.n_duplicates = hide, tags.n_tags, experiment.n_duplicates
+    found.hide, found.n_tags, found.n_duplicates = hide, int(able.sum()), experiment.n_duplicates
+    found.n_judged = experiment.n_judged
     found.tags = {
         shown: {figure: list(values) for figure, values in experiment.figures[name].items()}
         for shown, name in methods.items()
@@ -213,14 +221,13 @@ def _judge_tags(
     found.promises = _promises(answers, lambda one: one.known)
     found.promises_estimated = _promises(answers, lambda one: one.estimated)
     found.reliability = _reliability(answers)
+    if found.n_judged < found.n_items:
+        found.said.append(
+            f"{found.n_judged} items are judged; {found.n_items - found.n_judged} have no tag that could be hidden and "
+            "found again, so that nobody knows what they lack."
+        )
     if found.n_duplicates:
         found.said.append(f"{found.n_duplicates} items repeat another one in every number; they flatter the figures.")
-
-
-def _on_two_items(tags: TagTable) -> TagTable:
-    """Tags that are on two items at least: no other can be found again by anybody."""
-    kept = np.flatnonzero(np.asarray(tags.yes.sum(axis=0)).ravel() >= 2)
-    return TagTable.from_matrix(tags.yes[:, kept], [tags.names[tag] for tag in kept], tags.no[:, kept])
 
 
 def _experiment(

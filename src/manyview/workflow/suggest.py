@@ -18,7 +18,7 @@ from ..collection.proposals import NewProposal, Proposal
 from ..collection.runs import Run
 from ..collection.store import Store
 from ..completion.evidence import Evidence
-from ..completion.probability import LEAST_DECISIONS, probability_true
+from ..completion.probability import LEAST_DECISIONS, completeness_from_answers, untouched_scale
 from ..data.checks import check_number
 from ..data.tags import TagTable, match_key
 from ..data.views import Views
@@ -41,6 +41,7 @@ __all__ = [
     "open_proposals",
     "suggest_tags",
     "tell_reasons",
+    "untouched_of_record",
 ]
 
 _STEP = "tag completion"
@@ -92,7 +93,8 @@ def suggest_tags(
         check_number("completeness", completeness, low=0, low_open=True, high=1)
     if not collection.tags.yes.nnz:
         raise ParameterError(
-            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first."
+            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first, or "
+            f"let pictures be looked at: `manyview suggest {collection.path} --first-tags`."
         )
     wanted = default_views(collection)
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
@@ -100,9 +102,10 @@ def suggest_tags(
     said = [f"{'views: ' + ', '.join(X.names) if X is not None else 'no views, tags alone'}."]
     said += [str(note) for note in computed.notes if note.kind != "kept"]
     given, source = completeness_of_record(collection, tags, completeness)
+    scale = untouched_of_record(collection)
     settings = {"top": int(top), "seed": int(seed), "completeness": completeness}
     views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
-    state = _state(collection, tags, ids, views, settings, given)
+    state = _state(collection, tags, ids, views, settings, given, scale)
     if (known := _same(collection, state)) is not None:
         return Suggested(known, [*known.figures["said"], "nothing has changed since."], computed, is_new=False)
     numbers = [collection.tagging.find(name) for name in tags.names]
@@ -114,6 +117,7 @@ def suggest_tags(
         completer = _fitted(X, tags, given, seed, n_jobs)
         if source is not None:
             completer.completeness_source_ = source
+        completer.untouched_scale_ = scale
         if progress is not None:
             progress(_STEP, 1, 3)
         found = completer.propose(top=int(top))
@@ -121,7 +125,7 @@ def suggest_tags(
             progress(_STEP, 2, 3)
         rows = list(_rows(found, numbers, ids, progress))
         doubts = found_doubts(completer, numbers, ids)
-    said += [f"tags on record are {completer.completeness_:.0%} of the true ones ({_how(completer)})."]
+    said += [f"items with tags have {completer.completeness_:.0%} of theirs ({_how(completer)})."]
     said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     tagged = np.diff(tags.yes.indptr) > 0
     run = collection.runs.save_proposals(
@@ -136,6 +140,7 @@ def suggest_tags(
             "n_proposals": len(rows),
             "completeness": completer.completeness_,
             "completeness_source": completer.completeness_source_,
+            "untouched_scale": completer.untouched_scale_,
             "tags_per_item": float(tags.yes.nnz / max(1, tagged.sum())),
             "doubtful": doubts,
             "weights": {name: float(w) for name, w in zip(completer.sources_, completer.weights_[0], strict=True)},
@@ -162,7 +167,8 @@ def _fitted(X: Views | None, tags: TagTable, completeness: float | None, seed: i
 
 def _how(completer: Any) -> str:
     how: str = completer.completeness_source_
-    return {"given": "as you said", "decisions": "learned from your answers"}.get(how, how)
+    known = {"given": "as you said", "decisions": "learned from your answers"}
+    return known.get(how, f"a guess, until {LEAST_DECISIONS} likely proposals for them are answered")
 
 
 def _state(
@@ -172,9 +178,10 @@ def _state(
     views: dict[str, str],
     settings: dict[str, Any],
     given: float | None,
+    scale: float,
 ) -> str:
     """A word that is another one when anything that proposals depend on is."""
-    total = hashlib.sha256(as_json([list(tags.names), views, settings, given]).encode())
+    total = hashlib.sha256(as_json([list(tags.names), views, settings, given, scale]).encode())
     for matrix in (tags.yes, tags.no):
         total.update(matrix.indptr.tobytes() + matrix.indices.tobytes())
     total.update(ids.tobytes())
@@ -197,35 +204,32 @@ def completeness_of_record(
 ) -> tuple[float | None, str | None]:
     """The share of the true tags that is recorded, and how it is known: stated, or from answers; None: neither.
 
-    Answers count where a person looked at the very pair (not what was accepted by a line), from 30 on and where there
-    was at least one yes and one no. What they say is how many tags a tagged item truly has: the number at which the
-    probabilities of the proposals, as they were, add up to the number accepted. Tags that were accepted since have
-    made the record more complete.
+    Answers count where a person looked at the very pair (not what was accepted by a line), from 30 on, and where those
+    on items with tags tell it to a tenth. What they say is how many tags such an item truly has; tags that were
+    accepted since have made the record more complete.
     """
     if stated is not None:
         return float(stated), "given"
-    answers = collection.decisions.reviewed()
-    n_yes = sum(one.answer for one in answers)
-    if len(answers) < LEAST_DECISIONS or not 0 < n_yes < len(answers):
+    answers = [one for one in _answers(collection) if one.untouched < 0.5]
+    if not answers:
         return None, None
-    tagged = int((np.diff(tags.yes.indptr) > 0).sum())
-    recorded = tags.yes.nnz / max(1, tagged)
-    return float(np.clip(recorded / _true_tags_per_item(answers), 0.01, 0.99)), "decisions"
+    record, _, then, accepted = (np.array(part) for part in zip(*answers, strict=True))
+    now = tags.yes.nnz / max(1, int((np.diff(tags.yes.indptr) > 0).sum()))
+    learned = completeness_from_answers(record, accepted, then / now)
+    return (None, None) if learned is None else (float(np.clip(learned, 0.01, 0.99)), "decisions")
 
 
-def _true_tags_per_item(answers: Sequence[Decided]) -> float:
-    """The number of tags per item at which the probabilities of these proposals add up to the number accepted."""
-    record, untouched, then = (np.array(part, dtype=np.float64) for part in list(zip(*answers, strict=True))[:3])
-    n_yes = sum(one.answer for one in answers)
-    low, high = float(then.min()), 1000.0 * float(then.max())  # the sum grows with it
-    for _ in range(60):
-        middle = float(np.sqrt(low * high))
-        completeness = np.clip(then / middle, 1e-3, 1.0 - 1e-3)
-        if probability_true(record, untouched, completeness).sum() < n_yes:
-            low = middle
-        else:
-            high = middle
-    return float(np.sqrt(low * high))
+def untouched_of_record(collection: Store) -> float:
+    """How many more proposals for items without tags were right than promised, by the answers on them; 1 before."""
+    answers = [one for one in _answers(collection) if one.untouched >= 0.5]
+    if not answers:
+        return 1.0
+    return untouched_scale(np.array([one.record for one in answers]), np.array([one.answer for one in answers]))
+
+
+def _answers(collection: Store) -> list[Decided]:
+    answers = collection.decisions.reviewed()
+    return answers if len(answers) >= LEAST_DECISIONS else []
 
 
 # --- what is kept of a proposal ---

@@ -16,6 +16,8 @@ _TOGETHER = 2
 """Tags of the item that are named."""
 _SMALLEST = 0.05
 """Shares of the evidence below this are not told."""
+_FIRST_TAG = "looks"
+"""Evidence of a word for pictures nobody has tagged: others that show the same."""
 _READ = ("words", "text")
 """Views that come from what is written."""
 
@@ -27,7 +29,7 @@ class Reason(NamedTuple):
     """What speaks for a proposal."""
 
     likeness: str
-    """"looks like", "reads like" or "is like"; "" where nothing is alike."""
+    """"looks like", "reads like" or "is like"; "shows it" of a first tag; "" where nothing is alike."""
     like: tuple[int, ...]
     """Items that are alike and have the tag, at most three."""
     goes_with: tuple[str, ...]
@@ -46,6 +48,8 @@ def reason_of(tag: str, item: int, evidence: Sequence[Sequence[Any]], carriers: 
 
     ``kind`` is what the item is: picture, video, document or row.
     """
+    if evidence and evidence[0][0] == _FIRST_TAG:
+        return Reason("shows it", tuple(evidence[0][3])[:_SHOWN], (), 0, 0, ())
     told = [part for part in evidence if part[2] >= _SMALLEST]
     alike = [part for part in told if part[0] != "tag" and part[3]]
     like = tuple(dict.fromkeys(one for part in alike for one in part[3]))[:_SHOWN]
@@ -86,7 +90,10 @@ def _together(tag: str, item: int, words: Sequence[str], carriers: Carriers) -> 
 def sentence(tag: str, reason: Reason, names: Mapping[int, str]) -> str:
     """The reason in words; ``names`` of the items that are alike stand for their pictures."""
     parts = []
-    if reason.like:
+    if reason.likeness == "shows it":
+        as_do = f", as {'does' if len(reason.like) == 1 else 'do'} " if reason.like else ""
+        parts.append(f"seems to show it{as_do}{_listed([names[one] for one in reason.like]) if reason.like else ''}")
+    elif reason.like:
         alike = _listed([names[one] for one in reason.like])
         parts.append(f"{reason.likeness} {alike}, which {'carries' if len(reason.like) == 1 else 'carry'} it")
     if reason.goes_with:

@@ -10,13 +10,16 @@ from typing import Any, NamedTuple
 from ..collection.history import Entry
 from ..collection.items import Problem
 from ..collection.store import Store
-from ..collection.tagging import word_key
 from ..collection.writes import Batch
 from ..errors import ParameterError
 from ..files import BadFile
+from ..ingest.containers import Block
+from ..ingest.keywords import gather
+from ..ingest.xmp import SUBJECT, Name
 from ..types import Progress
-from .document import path_key
-from .editor import Edit, edit_document, new_document, read_words
+from .beginnings import beginnings, entries, keywords_of
+from .document import HIERARCHY, TAGS_LIST, Document, leaf_key
+from .editor import Edit, edit_document, new_document
 from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, write_group
 from .item_files import Files, mode_beside, mode_of, read_sidecar_bytes, refuse_protected
 from .naming import NAMINGS
@@ -24,6 +27,8 @@ from .sidecar_wishes import SidecarTarget, Wishes, sidecar_targets
 
 __all__ = ["TARGETS", "Applied", "FileChange", "apply_tags", "end_writing", "start_writing"]
 
+_WRITTEN = (SUBJECT, HIERARCHY, TAGS_LIST)
+"""The lists of a sidecar that words are put into."""
 TARGETS = ("xmp", "embedded", "csv", "json")
 
 
@@ -34,11 +39,30 @@ class FileChange(NamedTuple):
     items: tuple[int, ...]
     is_new: bool
     edit: Edit
+    kept: tuple[str, ...] = ()
+    """Keywords of the picture that a list begins with which was not there before."""
 
     def lines(self) -> list[str]:
-        """The change, a word to a line: + put in, - taken out."""
-        marks = zip("+-+-", self.edit, strict=True)
-        return [f"{mark} {word}" for mark, words in marks for word in words]
+        """The change, a word to a line: + put in, - taken out, = the picture's own, put in too."""
+        return [
+            *(f"+ {_shown(word, self.edit.add_paths)}" for word in self.edit.add),
+            *(f"+ {path}" for path in _others(self.edit.add_paths, self.edit.add)),
+            *(f"- {_shown(word, self.edit.remove_paths)}" for word in self.edit.remove),
+            *(f"- {path}" for path in _others(self.edit.remove_paths, self.edit.remove)),
+            *(f"= {word}" for word in self.kept),
+        ]
+
+
+def _shown(word: str, paths: Sequence[str]) -> str:
+    """A word, with its path where it has one."""
+    longer = [path for path in paths if "|" in path and leaf_key(HIERARCHY, path) == leaf_key(SUBJECT, word)]
+    return f"{word} ({', '.join(longer)})" if longer else word
+
+
+def _others(paths: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Paths that do not end in one of the words."""
+    shown = {leaf_key(SUBJECT, word) for word in words}
+    return [path for path in paths if leaf_key(HIERARCHY, path) not in shown]
 
 
 @dataclass
@@ -82,7 +106,13 @@ class Applied:
             "entry": None if self.entry is None else self.entry.id,
             "output": self.output,
             "files": [
-                {"path": one.path, "items": list(one.items), "new": one.is_new, **one.edit._asdict()}
+                {
+                    "path": one.path,
+                    "items": list(one.items),
+                    "new": one.is_new,
+                    **one.edit._asdict(),
+                    "kept": list(one.kept),
+                }
                 for one in self.changes
             ],
             "failed": [problem._asdict() for problem in self.failed],
@@ -106,8 +136,8 @@ def apply_tags(
     naming : how a new sidecar is called: "full" is ``photo.jpg.xmp``, "stem" is ``photo.xmp``
 
     Accepted tags that are not in an item's sidecar are put in, tags that stood there when a person said no to them are
-    taken out, and all else stays as it is. What cannot be written is named and stays to be written. One entry of the
-    history, which ``undo`` takes back.
+    taken out, and all else stays as it is. A new sidecar holds the keywords of the picture as well. What cannot be
+    written is named and stays to be written. One entry of the history, which ``undo`` takes back.
     """
     if to not in TARGETS:
         raise ParameterError(f"tags can be written to {', '.join(TARGETS)}, not to {to!r}.")
@@ -142,7 +172,7 @@ def _apply_xmp(collection: Store, dry_run: bool, naming: str, who: str | None, p
             batch = batch or files.writes.begin("xmp")
             written, missed = write_group(files, batch, group)
             failed.update((item, f"{one.path}: {reason}") for one, reason in missed for item in one.items)
-        done.changes += [FileChange(one.path, one.items, one.old is None, one.edit) for one in written]
+        done.changes += [FileChange(one.path, one.items, one.old is None, one.edit, one.kept) for one in written]
         n_done += len(group)
         if progress is not None:
             progress("writing sidecars", n_done, len(targets))
@@ -203,19 +233,39 @@ def _groups(targets: Sequence[SidecarTarget], failed: dict[int, str]) -> Iterato
 def _prepare(target: SidecarTarget) -> Prepared | None:
     """A sidecar as it is and as it is to be; None where it needs no change."""
     old, status = read_sidecar_bytes(target.path)
-    held, held_paths = ([], []) if old is None else read_words(old)
-    keys = {word_key(word) for word in held}
-    add = {word: path for word, path in target.add.items() if word_key(word) not in keys}
-    paths = tuple(path for path in add.values() if path)
-    going = {word_key(word) for word in target.remove}
+    held: dict[Name, set[str]] = {name: set() for name in _WRITTEN} if old is None else _held(old)
+    missing = {name: _missing(target.add, held[name]) for name in _WRITTEN}
+    is_complete = not missing[SUBJECT] and not any(missing[name] for name in _WRITTEN if held[name])
+    put = {name: [] if is_complete else entries(words, words.values())[name] for name, words in missing.items()}
+    wanted = Edit(tuple(put[SUBJECT]), target.remove, tuple(put[HIERARCHY]), add_listed=tuple(put[TAGS_LIST]))
+    begin = {} if is_complete or all(held.values()) else _begin(target, old if any(held.values()) else None)
+    kept = tuple(word for word in begin.get(SUBJECT, ()) if leaf_key(SUBJECT, word) not in held[SUBJECT])
     if old is None:
-        wanted = Edit(tuple(add), (), paths, ())
-        if not add:
+        if is_complete:
             return None
-        return Prepared(target.path, target.items, None, None, new_document(wanted), wanted, mode_beside(target.owner))
-    old_paths = tuple(path for path in held_paths if path_key(path) and path_key(path)[-1] in going)
-    new, edit = edit_document(old, Edit(tuple(add), target.remove, paths, old_paths))
-    if not edit:
-        return None
-    refuse_protected(target.path, status)
-    return Prepared(target.path, target.items, old, status, new, edit, mode_of(status))
+        new, edit, mode = new_document(wanted, begin), wanted._replace(remove=()), mode_beside(target.owner)
+    else:
+        new, edit = edit_document(old, wanted, begin)
+        mode = mode_of(status)
+        if not edit:
+            return None
+        refuse_protected(target.path, status)
+    return Prepared(target.path, target.items, old, status, new, edit, mode, kept)
+
+
+def _held(content: bytes) -> dict[Name, set[str]]:
+    """The keys of the keywords in each list of a sidecar that words are put into."""
+    document = Document(content)
+    return {name: {leaf_key(name, value) for value in document.values(name)} for name in _WRITTEN}
+
+
+def _missing(words: Mapping[str, tuple[str, ...]], held: set[str]) -> dict[str, tuple[str, ...]]:
+    return {word: path for word, path in words.items() if leaf_key(SUBJECT, word) not in held}
+
+
+def _begin(target: SidecarTarget, old: bytes | None) -> dict[Name, list[str]]:
+    """What new lists begin with: the keywords of the sidecar, where it has any, for it is the last word of the program
+    that wrote it; else those of the picture and its other sidecars."""
+    without = {leaf_key(SUBJECT, word) for word in (*target.add, *target.remove, *target.refused)}
+    said = keywords_of(target.owner, target.beside) if old is None else [gather([Block("xmp", old)], [])]
+    return beginnings(said, without)

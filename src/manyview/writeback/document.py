@@ -8,23 +8,35 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.parsers import expat  # a document that declares a DTD is refused before an entity can do anything
 
 from ..collection.tagging import word_key
 from ..files import BadFile
 from ..ingest.containers import LIMIT
+from ..ingest.keywords import same_strokes
+from ..ingest.xmp import PATHS, SUBJECT, TREE, Name, split_path
 
-__all__ = ["HIERARCHY", "RDF", "SUBJECT", "Document", "Node", "Refused", "path_key"]
-
-Name = tuple[str, str]
-"""Namespace and local name."""
+__all__ = [
+    "HIERARCHY",
+    "LISTS",
+    "RDF",
+    "TAGS_LIST",
+    "Document",
+    "Node",
+    "Refused",
+    "leaf_key",
+    "value_key",
+    "written_path",
+]
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-SUBJECT: Name = ("http://purl.org/dc/elements/1.1/", "subject")
-HIERARCHY: Name = ("http://ns.adobe.com/lightroom/1.0/", "hierarchicalSubject")
-_OURS = (SUBJECT, HIERARCHY)
+HIERARCHY, TAGS_LIST = list(PATHS)[:2]
+LISTS: tuple[Name, ...] = (SUBJECT, *PATHS)
+"""Every property that lists keywords; words are put into the first three and taken out of all."""
+_KEYWORD: Name = (TREE[0], "Keyword")
+_OURS = (*LISTS, TREE)
 _LISTS = ("Bag", "Seq", "Alt")
 _MARK = "\x1f"
 _BLANK = b" \t\r\n"
@@ -40,9 +52,22 @@ class Refused(BadFile):
         super().__init__("refused", sentence)
 
 
-def path_key(path: str) -> tuple[str, ...]:
-    """What all spellings of a path have in common, whose words are separated by bars."""
-    return tuple(filter(None, map(word_key, path.split("|"))))
+def value_key(name: Name, value: str) -> tuple[str, ...]:
+    """What all spellings of an entry of a list have in common: the keys of its words."""
+    words = split_path(value, PATHS[name]) if name in PATHS else (value,)
+    return tuple(filter(None, map(word_key, words)))
+
+
+def leaf_key(name: Name, value: str) -> str:
+    """The key of the keyword that an entry of a list means: of the last word of a path."""
+    return same_strokes((value_key(name, value) or ("",))[-1])
+
+
+def written_path(name: Name, words: Sequence[str]) -> str:
+    """A path as it stands in a list; what separates words there stands in none of them."""
+    separator = PATHS[name]
+    inside = "/" if separator == "|" else "|"
+    return separator.join(word.replace(separator, inside) for word in words)
 
 
 @dataclass
@@ -121,6 +146,14 @@ class Document:
             found += [entry.text for entry in list(node.entries()) or [node]]
         return [value for value in found if value.strip()]
 
+    def leaves(self) -> list[tuple[str, Node]]:
+        """Keywords of trees (``mwg-kw:Keywords``) that have none below them, and what goes when such a one goes."""
+        found: list[tuple[str, Node]] = []
+        for tree in self.properties(TREE):
+            for entry in tree.entries():
+                found += _leaves(entry, entry)
+        return found
+
     def blank_before(self, position: int) -> bytes:
         """The spaces and line ends just before a position."""
         start = position
@@ -132,6 +165,18 @@ class Document:
         """The name of an element as it is written, with its prefix."""
         found = re.compile(rb"<([^\s/>]+)").match(self.body, node.start)
         return found.group(1).decode() if found else ""
+
+
+def _leaves(entry: Node, goes: Node) -> Iterator[tuple[str, Node]]:
+    """``goes``: the entry, or the highest one above it that holds nothing else; empty parents would mean themselves."""
+    below = list(entry.entries())
+    for child in below:
+        yield from _leaves(child, goes if len(below) == 1 else child)
+    described = [entry, *(child for child in entry.children if child.name == (RDF, "Description"))]
+    words = [one.attributes[_KEYWORD] for one in described if _KEYWORD in one.attributes]
+    words += [child.text for one in described for child in one.children if child.name == _KEYWORD]
+    if not below:
+        yield from ((word, goes) for word in words)
 
 
 def _split(content: bytes) -> tuple[bytes, bytes, bytes, str]:
@@ -261,7 +306,7 @@ class _Reader:
     def _text(self, text: str) -> None:
         self._other()
         for node in self._open[2:]:
-            if node is not None and (node.name in _OURS or node.name == (RDF, "li")):
+            if node is not None and (node.name in _OURS or node.name in ((RDF, "li"), _KEYWORD)):
                 node.pieces.append(text)
 
 

@@ -1,26 +1,28 @@
 """Put keywords into an XMP document and take them out; every other byte stays.
 
-Words go to ``dc:subject``, paths (``animal|dog``) to ``lr:hierarchicalSubject``, in the form that the document already
-uses for them. Each edit is a list of splices, and its result is parsed and compared before it is given out.
+Words go to ``dc:subject``, paths to ``lr:hierarchicalSubject`` (``animal|dog``) and ``digiKam:TagsList``
+(``animal/dog``), in the form that the document already uses for them. Each edit is a list of splices, and its result is
+parsed and compared before it is given out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 from xml.sax.saxutils import escape
 
-from ..collection.tagging import word_key
-from .document import HIERARCHY, RDF, SUBJECT, Document, Name, Node, Refused, path_key
+from ..ingest.xmp import SUBJECT, Name
+from .document import HIERARCHY, LISTS, RDF, TAGS_LIST, Document, Node, Refused, leaf_key, value_key
 
 __all__ = ["Edit", "edit_document", "new_document", "read_words"]
 
 Splice = tuple[int, int, bytes]
 """From, to, and what stands there instead."""
 
-_USUAL = {SUBJECT[0]: "dc", HIERARCHY[0]: "lr"}
-_KEY: dict[Name, Callable[[str], Any]] = {SUBJECT: word_key, HIERARCHY: path_key}
+_USUAL = {SUBJECT[0]: "dc", HIERARCHY[0]: "lr", TAGS_LIST[0]: "digiKam"}
+_SEQUENCES = (TAGS_LIST,)
+"""Lists that their own program reads only where they have an order."""
 
 
 class Edit(NamedTuple):
@@ -28,16 +30,25 @@ class Edit(NamedTuple):
 
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
+    """These go from every list of keywords, with the paths that end in them."""
     add_paths: tuple[str, ...] = ()
     remove_paths: tuple[str, ...] = ()
+    add_listed: tuple[str, ...] = ()
+    """Entries of digiKam's list."""
+    remove_listed: tuple[str, ...] = ()
 
-    def parts(self) -> tuple[tuple[Name, tuple[str, ...], tuple[str, ...]], ...]:
-        return (SUBJECT, self.add, self.remove), (HIERARCHY, self.add_paths, self.remove_paths)
+    def parts(self) -> dict[Name, tuple[tuple[str, ...], tuple[str, ...]]]:
+        """What is put into and taken out of each list."""
+        return {
+            SUBJECT: (self.add, self.remove),
+            HIERARCHY: (self.add_paths, self.remove_paths),
+            TAGS_LIST: (self.add_listed, self.remove_listed),
+        }
 
     @property
     def reverse(self) -> Edit:
         """The edit that takes this one back."""
-        return Edit(self.remove, self.add, self.remove_paths, self.add_paths)
+        return Edit(self.remove, self.add, self.remove_paths, self.add_paths, self.remove_listed, self.add_listed)
 
     def __bool__(self) -> bool:
         return any(self)
@@ -49,46 +60,93 @@ def read_words(content: bytes) -> tuple[list[str], list[str]]:
     return document.values(SUBJECT), document.values(HIERARCHY)
 
 
-def edit_document(content: bytes, wanted: Edit) -> tuple[bytes, Edit]:
+def edit_document(
+    content: bytes, wanted: Edit, begin: Mapping[Name, Sequence[str]] | None = None
+) -> tuple[bytes, Edit]:
     """The document after an edit, and what of the edit was still to be done.
 
-    A word that is there, in whatever case, is not put in again, and one that is not cannot be taken out.
+    A word that is there, in whatever case, is not put in again, and one that is not cannot be taken out. ``begin`` is
+    what a list that is not there yet begins with: a program that reads it will look at no other.
     """
     document = Document(content)
+    parts = wanted.parts()
+    leaving = _leaves(wanted.remove) - _leaves(wanted.add)
+    gone: set[str] = set()
     done: list[tuple[str, ...]] = []
-    for name, add, remove in wanted.parts():
-        key, before = _KEY[name], document.values(name)
-        held = {key(word) for word in before}
-        wished = {key(word): word for word in reversed(add)}
-        adding = [wished[k] for k in dict.fromkeys(map(key, add)) if k and k not in held]
-        going = {k for k in map(key, remove) if k and k not in wished}
-        removing = [word for word in dict.fromkeys(before) if key(word) in going]
-        if removing:
-            document = _spliced(document, _removals(document, name, going))
-        if adding:
-            document = _spliced(document, _additions(document, name, adding))
-        expected = [*(word for word in before if key(word) not in going), *adding]
-        if sorted(map(key, document.values(name))) != sorted(map(key, expected)):
-            raise Refused("it is built in a way that could not be edited safely.")
-        done += [tuple(adding), tuple(removing)]
+    for name in LISTS:
+        add, remove = parts.get(name, ((), ()))
+        ending = [] if name == SUBJECT else [one for one in document.values(name) if leaf_key(name, one) in leaving]
+        first = () if begin is None else begin.get(name, ())
+        document, adding, removing = _edit_list(document, name, add, [*remove, *ending], first)
+        gone |= {leaf_key(name, value) for value in removing}
+        done += [adding, removing] if name in parts else []
+    document = _without_leaves(document, leaving, gone)
+    listed = _leaves(done[1])
+    done[1] += tuple(word for word in wanted.remove if (leaf := leaf_key(SUBJECT, word)) in gone and leaf not in listed)
     return document.encoded(document.body), Edit(*done)
 
 
-def new_document(wanted: Edit) -> bytes:
-    """A sidecar for a picture that has none."""
+def _edit_list(
+    document: Document, name: Name, add: Sequence[str], remove: Iterable[str], first: Sequence[str]
+) -> tuple[Document, tuple[str, ...], tuple[str, ...]]:
+    """The document with one of its lists changed, what was put in, and what was taken out."""
+
+    def key(value: str) -> tuple[str, ...]:
+        return value_key(name, value)
+
+    before = document.values(name)
+    held = set(map(key, before))
+    wished = {key(value): value for value in reversed(add)}
+    adding = [wished[one] for one in dict.fromkeys(map(key, add)) if one and one not in held]
+    going = set(map(key, remove)) - wished.keys() - {()}
+    removing = [value for value in dict.fromkeys(before) if key(value) in going]
+    new = [*first, *adding] if adding and not before else adding
+    if removing:
+        document = _spliced(document, _removals(document, name, going))
+    if new:
+        document = _spliced(document, _additions(document, name, new))
+    expected = [*(value for value in before if key(value) not in going), *new]
+    if sorted(map(key, document.values(name))) != sorted(map(key, expected)):
+        raise Refused("it is built in a way that could not be edited safely.")
+    return document, tuple(adding), tuple(removing)
+
+
+def _leaves(words: Iterable[str]) -> set[str]:
+    return {leaf_key(SUBJECT, word) for word in words} - {""}
+
+
+def _without_leaves(document: Document, leaving: set[str], gone: set[str]) -> Document:
+    """A document without these words in its trees; where one has gone from there, it is noted."""
+    going = [(word, node) for word, node in document.leaves() if leaf_key(SUBJECT, word) in leaving]
+    if not going:
+        return document
+    gone |= _leaves(word for word, _ in going)
+    document = _spliced(document, {_with_blank(document, node) for _, node in going})
+    if _leaves(word for word, _ in document.leaves()) & leaving:
+        raise Refused("its tree of keywords is built in a way that could not be edited safely.")
+    return document
+
+
+def _with_blank(document: Document, node: Node) -> Splice:
+    return node.start - len(document.blank_before(node.start)), node.end, b""
+
+
+def new_document(wanted: Edit, begin: Mapping[Name, Sequence[str]] | None = None) -> bytes:
+    """A sidecar for a picture that has none, with the keywords that the picture has itself."""
     empty = (
         '<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>\n'
         '<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="manyview">\n'
         f' <rdf:RDF xmlns:rdf="{RDF}">\n'
         '  <rdf:Description rdf:about=""\n'
         f'    xmlns:dc="{SUBJECT[0]}"\n'
-        f'    xmlns:lr="{HIERARCHY[0]}">\n'
+        f'    xmlns:lr="{HIERARCHY[0]}"\n'
+        f'    xmlns:digiKam="{TAGS_LIST[0]}">\n'
         "  </rdf:Description>\n"
         " </rdf:RDF>\n"
         "</x:xmpmeta>\n"
         '<?xpacket end="w"?>\n'
     )
-    return edit_document(empty.encode("utf-8"), wanted)[0]
+    return edit_document(empty.encode("utf-8"), wanted, begin)[0]
 
 
 def _spliced(document: Document, splices: Iterable[Splice]) -> Document:
@@ -104,18 +162,17 @@ def _spliced(document: Document, splices: Iterable[Splice]) -> Document:
 # --- taking out ---
 
 
-def _removals(document: Document, name: Name, going: set[Any]) -> list[Splice]:
-    key = _KEY[name]
+def _removals(document: Document, name: Name, going: set[tuple[str, ...]]) -> list[Splice]:
     splices = []
     for description in document.attributed(name):
-        if key(description.attributes[name]) in going:
+        if value_key(name, description.attributes[name]) in going:
             start, end, _ = _attribute(document, description, name)
             splices.append((start, end, b""))
     for node in document.properties(name):
         entries = list(node.entries())
         for entry in entries or [node]:
-            if key(entry.text) in going:
-                splices.append((entry.start - len(document.blank_before(entry.start)), entry.end, b""))
+            if value_key(name, entry.text) in going:
+                splices.append(_with_blank(document, entry))
     return splices
 
 
@@ -178,17 +235,18 @@ def _into_list(document: Document, container: Node, words: Sequence[str]) -> lis
     return [(container.open_end, container.open_end, listed + (b"" if inside else outer))]
 
 
-def _list_names(inside: Node) -> tuple[str, str]:
-    """What a list and its entries are called at some place."""
+def _list_names(name: Name, inside: Node) -> tuple[str, str]:
+    """What the list of a property and its entries are called at some place."""
     prefix = inside.prefix(RDF)
     if prefix is None:
         raise Refused("its rdf prefix is not in force everywhere.")
-    return (f"{prefix}:Bag", f"{prefix}:li") if prefix else ("Bag", "li")
+    kind = "Seq" if name in _SEQUENCES else "Bag"
+    return (f"{prefix}:{kind}", f"{prefix}:li") if prefix else (kind, "li")
 
 
 def _list_of_text(document: Document, node: Node, words: Sequence[str]) -> list[Splice]:
     """A property without a list gets one; its text, if it has any, becomes the first entry, as it is written."""
-    bag, entry = _list_names(node)
+    bag, entry = _list_names(node.name, node)
     listed = b"".join(_entry(entry, word) for word in words)
     tag = document.tag(node)
     if node.is_single:
@@ -241,7 +299,7 @@ def _property(name: Name, inside: Node, words: Sequence[str], raw: Sequence[byte
     if not prefix:
         prefix = _USUAL[name[0]]
         declared = f' xmlns:{prefix}="{name[0]}"'
-    bag, entry = _list_names(inside)
+    bag, entry = _list_names(name, inside)
     lines = [line + b" " * n if line else b"" for n in range(3)]
     values = [f"<{entry}>".encode() + value + f"</{entry}>".encode() for value in raw]
     values += [_entry(entry, word) for word in words]

@@ -23,8 +23,10 @@ from ..errors import StoreError
 from ..features.decode import DecodePool, Picture
 from ..files import BadFile, FileFacts, open_regular, os_problem
 from ..ingest.keywords import Keywords, read_keywords
+from ..ingest.xmp import Name
 from ..types import Progress
 from .apply import Applied, FileChange, end_writing, start_writing
+from .beginnings import beginnings, entries
 from .document import Refused
 from .editor import Edit
 from .exiftool import ENDINGS, find_exiftool, image_data, write_keywords
@@ -33,6 +35,8 @@ from .item_files import Files, hash_of_file, refuse_protected
 from .sidecar_wishes import Wishes, item_folder
 
 __all__ = ["embed_tags", "restore_embedded"]
+
+Begin = dict[Name, list[str]]
 
 _SIDE = 4096
 """Pictures are compared at this size, or their own."""
@@ -52,10 +56,10 @@ def embed_tags(
     with DecodePool(1, max_side=_SIDE) as pool:
         for n, item in enumerate(wishes.items):
             try:
-                path, edit = _wanted(wishes, item, formats[item])
+                path, edit, begin = _wanted(wishes, item, formats[item])
                 if edit and not dry_run:
                     batch = batch or files.writes.begin("embedded")
-                    _embed(files, batch, path, item, formats[item], edit, pool)
+                    _embed(files, batch, path, item, formats[item], (edit, begin), pool)
                 if edit:
                     done.changes.append(FileChange(path, (item,), False, edit))
             except BadFile as error:
@@ -70,8 +74,8 @@ def embed_tags(
     return done
 
 
-def _wanted(wishes: Wishes, item: int, kind: str) -> tuple[str, Edit]:
-    """The file of an item, and what there is to change in its keywords."""
+def _wanted(wishes: Wishes, item: int, kind: str) -> tuple[str, Edit, Begin]:
+    """The file of an item, what there is to change in its keywords, and what lists it lacks begin with."""
     root, name, _, _ = wishes.places[item]
     path = os.path.join(item_folder(root, name), os.path.basename(name))
     if os.path.splitext(path)[1][1:].lower() not in ENDINGS.get(kind, ()):
@@ -82,14 +86,16 @@ def _wanted(wishes: Wishes, item: int, kind: str) -> tuple[str, Edit]:
     held, status = _keywords(path, kind)
     refuse_protected(path, status)
     keys = {word_key(word): word for word in held.tags}
-    add = {tag: wishes.names[tag] for tag in wishes.add.get(item, ()) if word_key(wishes.names[tag]) not in keys}
+    add = [tag for tag in wishes.add.get(item, ()) if word_key(wishes.names[tag]) not in keys]
+    put = entries(wishes.words(add), [wishes.paths[tag] for tag in add])
     going = {word_key(word) for word in wishes.words(wishes.remove.get(item, ()))}
-    return path, Edit(
-        tuple(add.values()),
-        tuple(word for key, word in keys.items() if key in going),
-        tuple(found for tag in add if (found := wishes.paths[tag])),
-        tuple("|".join(parts) for parts in held.paths if word_key(parts[-1]) in going),
+    taken = entries(
+        [word for key, word in keys.items() if key in going],
+        [parts for parts in held.paths if word_key(parts[-1]) in going],
     )
+    edit = Edit(*(tuple(values) for name in put for values in (put[name], taken[name])))
+    begin = beginnings([held], going | {word_key(word) for word in edit.add}) if add else {}
+    return path, edit, {name: values for name, values in begin.items() if name not in held.lists}
 
 
 def _keywords(path: str, kind: str) -> tuple[Keywords, os.stat_result]:
@@ -97,8 +103,11 @@ def _keywords(path: str, kind: str) -> tuple[Keywords, os.stat_result]:
         return read_keywords(file, kind), os.fstat(file.fileno())
 
 
-def _embed(files: Files, batch: Batch, path: str, item: int, kind: str, edit: Edit, pool: DecodePool) -> None:
+def _embed(
+    files: Files, batch: Batch, path: str, item: int, kind: str, change: tuple[Edit, Begin], pool: DecodePool
+) -> None:
     """Change the keywords of one file."""
+    edit, begin = change
     writes = files.writes
     number = writes.next_number(batch)
     copy, original = temporary(batch, number, path), Path(path)
@@ -108,7 +117,7 @@ def _embed(files: Files, batch: Batch, path: str, item: int, kind: str, edit: Ed
     writes.plan(batch, [planned])
     try:
         _copy(original, copy)
-        write_keywords(str(copy.parent), copy.name, edit)
+        write_keywords(str(copy.parent), copy.name, edit, begin)
         _check_same_picture(path, copy, kind, edit, pool)
         _keep(files.collection, batch, original, kept)
         with durable.store_errors(original):

@@ -8,11 +8,12 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import BinaryIO
 
 from ..errors import MissingExtra
+from ..ingest.xmp import Name
 from .document import Refused
 from .editor import Edit
 
@@ -52,18 +53,27 @@ def find_exiftool() -> str:
     return found
 
 
-def write_keywords(folder: str, name: str, edit: Edit) -> None:
+_SUBJECT, _PATHS, _LISTED = "XMP-dc:Subject", "XMP-lr:HierarchicalSubject", "XMP-digiKam:TagsList"
+_WRITTEN = (("MWG:Keywords",), (_PATHS,), (_LISTED,))
+_READ = (("MWG:Keywords",), (_PATHS, "XMP-mediapro:CatalogSets"), (_LISTED, "XMP-microsoft:LastKeywordXMP"))
+"""What exiftool calls the lists of words, of paths with bars, and of paths with strokes: those that are written, and
+those from which a word has to go."""
+
+
+def write_keywords(folder: str, name: str, edit: Edit, begin: Mapping[Name, Sequence[str]]) -> None:
     """Change the keywords of a file of ours; ``name`` is plain, so that nothing in it can be taken for an option.
 
-    By the rules of the Metadata Working Group: XMP always, IPTC where the file has it.
+    By the rules of the Metadata Working Group: XMP always, IPTC where the file has it. Lists of XMP that the file lacks
+    begin with ``begin``.
     """
     arguments = []
-    for word in (*edit.remove, *edit.add):  # one that is there is not doubled
-        arguments.append(f"-MWG:Keywords-={word}")
-    arguments += [f"-MWG:Keywords+={word}" for word in edit.add]
-    for path in (*edit.remove_paths, *edit.add_paths):
-        arguments.append(f"-XMP-lr:HierarchicalSubject-={path}")
-    arguments += [f"-XMP-lr:HierarchicalSubject+={path}" for path in edit.add_paths]
+    for (add, remove), written, read in zip(edit.parts().values(), _WRITTEN, _READ, strict=True):
+        arguments += [f"-{tag}-={value}" for tag in read for value in remove]
+        arguments += [f"-{tag}-={value}" for tag in written for value in add]  # one that is there is not doubled
+    for tag, values in zip((_SUBJECT, _PATHS, _LISTED), map(begin.get, edit.parts()), strict=True):
+        arguments += [f"-{tag}+={value}" for value in values or ()]
+    for (add, _), written in zip(edit.parts().values(), _WRITTEN, strict=True):
+        arguments += [f"-{tag}+={value}" for tag in written for value in add]
     # An empty -config keeps a file of the user's home, which may hold code, from being read.
     command = [
         find_exiftool(),

@@ -61,6 +61,8 @@ class Prepared:
     edit: Edit
     """What there was to do."""
     mode: int
+    kept: tuple[str, ...] = ()
+    """Keywords of the picture itself that stand in it too."""
 
 
 def write_group(

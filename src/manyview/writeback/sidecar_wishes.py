@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from ..collection.tagging import word_key
 from ..files import BadFile, inside, os_problem
-from .editor import read_words
-from .item_files import Files, read_sidecar_bytes
+from ..ingest.sidecar import read_sidecar
+from .item_files import Files
 
 __all__ = ["SidecarTarget", "Wishes", "item_folder", "sidecar_targets"]
 
@@ -20,11 +20,15 @@ class SidecarTarget(NamedTuple):
 
     path: str
     items: tuple[int, ...]
-    add: Mapping[str, str | None]
-    """Words, each with its path in the owner's hierarchy, where it has one."""
+    add: Mapping[str, tuple[str, ...]]
+    """Words, each with its path in the owner's hierarchy; a word that has none is its own path."""
     remove: tuple[str, ...]
     owner: str | None = None
-    """The file it would be made for, whose mode it takes."""
+    """The file it would be made for, whose mode and keywords it takes."""
+    beside: tuple[str, ...] = ()
+    """The other sidecars of that file."""
+    refused: tuple[str, ...] = ()
+    """Words that a person said no to, which it would not take."""
 
 
 class Wishes:
@@ -39,13 +43,18 @@ class Wishes:
             self.add[item].append(tag)
         for item, tag in files.writes.removals(target):
             self.remove[item].append(tag)
+        self.refused: dict[int, list[int]] = defaultdict(list)
+        for item, tag in files.writes.refused():
+            self.refused[item].append(tag)
         self.items = sorted(self.add.keys() | self.remove.keys())
         self.standing = files.writes.standing(target)
         self.places = files.writes.places(self.items)
         tagging = files.collection.tagging
-        self.names = tagging.names({tag for tags in (*self.add.values(), *self.remove.values()) for tag in tags})
+        every = (*self.add.values(), *self.remove.values(), *self.refused.values())
+        self.names = tagging.names({tag for tags in every for tag in tags})
         known = _paths_by_word(tagging.paths())
-        self.paths = {tag: known.get(word_key(name)) for tag, name in self.names.items()}
+        self.paths = {tag: known.get(word_key(name)) or (name,) for tag, name in self.names.items()}
+        """Tag -> its one place in the owner's hierarchy, or the tag alone."""
 
     def words(self, tags: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.names[tag] for tag in tags)
@@ -64,15 +73,21 @@ class Wishes:
         return [(item, tag) for item in items for tag in self.remove.get(item, ())]
 
 
-def _paths_by_word(paths: Iterable[tuple[str, ...]]) -> dict[str, str | None]:
-    """Word -> the one path of the owner's hierarchy that ends in it; None where several do."""
-    found: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+def _paths_by_word(paths: Iterable[tuple[str, ...]]) -> dict[str, tuple[str, ...] | None]:
+    """Word -> the one path of the owner's hierarchy that ends in it; None where several do.
+
+    A word that stands alone somewhere has no place there.
+    """
+    found: dict[str, dict[tuple[str, ...], tuple[str, ...]]] = defaultdict(dict)
     for path in paths:
         for end in range(1, len(path) + 1):
             part = path[:end]
-            if not any("|" in word for word in part):
-                found[word_key(part[-1])].setdefault(tuple(map(word_key, part)), "|".join(part))
-    return {word: next(iter(ways.values())) if len(ways) == 1 else None for word, ways in found.items()}
+            found[word_key(part[-1])].setdefault(tuple(map(word_key, part)), part)
+    return {word: _only([way for way in ways.values() if len(way) > 1]) for word, ways in found.items()}
+
+
+def _only(ways: list[tuple[str, ...]]) -> tuple[str, ...] | None:
+    return ways[0] if len(ways) == 1 else None
 
 
 def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int, str]) -> Iterator[SidecarTarget]:
@@ -98,17 +113,18 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
             continue
         place = folder.place(name, naming)
         words = {wishes.names[tag]: wishes.paths[tag] for tag in add}
-        for other in place.others:  # what stands there is read too
-            for word in _standing_in(os.path.join(folder_path, other), list(words)):
+        others = tuple(os.path.join(folder_path, other) for other in place.others)
+        for other in others:  # what stands there is read too
+            for word in _standing_in(other, list(words)):
                 del words[word]
         own, owner = os.path.join(folder_path, place.own), os.path.join(folder_path, name)
-        yield SidecarTarget(own, (item,), words, wishes.words(remove), owner)
-        for other in place.others if remove else ():
-            where = os.path.join(folder_path, other)
-            if folder.sharers(name, other):
-                shared[where][item] = set(remove)
+        refused = wishes.words(wishes.refused.get(item, ()))
+        yield SidecarTarget(own, (item,), words, wishes.words(remove), owner, others, refused)
+        for other in others if remove else ():
+            if folder.sharers(name, os.path.basename(other)):
+                shared[other][item] = set(remove)
             else:
-                yield SidecarTarget(where, (item,), {}, wishes.words(remove))
+                yield SidecarTarget(other, (item,), {}, wishes.words(remove))
     yield from _shared_targets(files, wishes, shared, failed)
 
 
@@ -143,9 +159,5 @@ def _shared_targets(
 
 
 def _standing_in(path: str, words: Iterable[str]) -> list[str]:
-    try:
-        content, _ = read_sidecar_bytes(path)
-        held = set() if content is None else {word_key(word) for word in read_words(content)[0]}
-    except BadFile:
-        return []
+    held = set(map(word_key, read_sidecar(path).tags))
     return [word for word in words if word_key(word) in held]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...blocks import row_blocks
-from ...data.checks import check_choice, check_number
+from ...data.parameters import Choice, Constraints, Either, Number, check_parameters
 from ...data.tags import TagTable, as_tag_table
 from ...errors import ParameterError, ViewError
 
@@ -74,6 +74,14 @@ class AssociationNetwork(TransformerMixin, BaseEstimator):
     [('sand', 0.5), ('sea', 0.333)]
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "threshold": Number(low=0, high=1),
+        "max_neighbors": Either(Number(integer=True, low=1), Choice(None)),
+        "smoothing": Number(low=0),
+        "min_df": Number(integer=True, low=1),
+        "norm": Choice("l2", None),
+    }
+
     def __init__(
         self,
         threshold: float = 0.05,
@@ -97,12 +105,8 @@ class AssociationNetwork(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> AssociationNetwork:
         """Learn the network from the tags of items: a 0/1 matrix, lists of words, or a ``TagTable``."""
-        threshold = check_number("threshold", self.threshold, low=0, high=1)
-        smoothing = check_number("smoothing", self.smoothing, low=0)
-        min_df = check_number("min_df", self.min_df, integer=True, low=1)
-        check_choice("norm", self.norm, ("l2", None))
-        if self.max_neighbors is not None:
-            check_number("max_neighbors", self.max_neighbors, integer=True, low=1)
+        check_parameters(self)
+        min_df = int(self.min_df)
         table = as_tag_table(X)
         if not table.n_items:
             raise ViewError("expected the tags of at least one item, got none.")
@@ -118,8 +122,8 @@ class AssociationNetwork(TransformerMixin, BaseEstimator):
         self.tag_names_ = [table.names[i] for i in kept]
         self.n_items_ = table.n_items
         self.document_frequency_ = frequency[kept].astype(np.float64)
-        self.weights_ = jaccard(table.yes[:, kept], threshold, self.max_neighbors)
-        self.smoother_ = smoother(self.weights_, smoothing)
+        self.weights_ = jaccard(table.yes[:, kept], float(self.threshold), self.max_neighbors)
+        self.smoother_ = smoother(self.weights_, float(self.smoothing))
         return self
 
     def transform(self, X: Any) -> Any:

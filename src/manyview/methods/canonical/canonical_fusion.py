@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import Matrix, is_sparse
-from ...blocks import row_blocks, workers
+from ...arrays import is_sparse
+from ...blocks import Workers, row_blocks, workers
 from ...data.checks import as_generator, check_number, per_view_numbers
+from ...data.nearest import most_alike
+from ...data.parameters import RUNNING, Constraints, Given, Number
 from ...data.views import Views, is_one_array
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
@@ -84,6 +86,14 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
     [0.8]
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_components": Number(integer=True, low=1),
+        "regularization": Number(low=0),
+        "weights": Given("None, or a number for each view"),
+        "corr_power": Number(low=0),
+        **RUNNING,
+    }
+
     def __init__(
         self,
         n_components: int = 128,
@@ -109,9 +119,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
 
     def _fit(self, views: Views, warn: bool) -> CanonicalFusion:
         """``warn=False`` is for those who ask for as many components as there may be."""
-        n_components = check_number("n_components", self.n_components, integer=True, low=1)
-        regularization = check_number("regularization", self.regularization, low=0)
-        check_number("corr_power", self.corr_power, low=0)
+        n_components, regularization = int(self.n_components), float(self.regularization)
         weights = check_weights("weights", self.weights, views.names)
         rng = as_generator(self.random_state)
         limit = max(512, _WIDTH // max(2, views.n_views))
@@ -223,7 +231,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
         if is_one_array(X):
             X = {self._known(view): X}
         views = self._new_views(X)
-        v = views.names.index(self._known(view))
+        v = views.position(self._known(view))
         out = self._coordinates(views, v, self._strength())
         out[~views.mask[:, v]] = np.nan
         return out
@@ -289,8 +297,9 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
             raise ViewError(f"no item to search among has view {view!r}.")
         found = _unit_rows(self._coordinates(items, target, self._strength())[has])
         asked = np.isfinite(queries).all(axis=1)
-        order, similarity = _most_similar(_unit_rows(np.where(asked[:, None], queries, 0.0)), found, count)
-        order = has[order]
+        queries, count = _unit_rows(np.where(asked[:, None], queries, 0.0)), min(count, has.size)
+        best, similarity = most_alike(queries, found, count, Workers(1, None), block_bytes=_NEAREST_BYTES)
+        order = has[best]
         order[~asked], similarity[~asked] = -1, np.nan
         return order, similarity
 
@@ -360,19 +369,3 @@ def _patterns(present: NDArray[np.bool_]) -> list[tuple[NDArray[np.bool_], Any]]
 def _unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(norms > 0, norms, 1)[:, None]
-
-
-def _most_similar(queries: NDArray[Any], items: Matrix, count: int) -> tuple[Places, NDArray[Any]]:
-    """The ``count`` largest inner products of each query, best first; the lower row number first on ties."""
-    count = min(count, items.shape[0])
-    order = np.empty((queries.shape[0], count), dtype=np.intp)
-    best = np.empty((queries.shape[0], count), dtype=np.result_type(queries, items))
-    for rows in row_blocks(queries.shape[0], items.shape[0] * best.itemsize, _NEAREST_BYTES):
-        similarity = queries[rows] @ items.T
-        found = np.argpartition(-similarity, count - 1, axis=1)[:, :count] if count < items.shape[0] else None
-        found = np.tile(np.arange(count), (len(similarity), 1)) if found is None else np.sort(found, axis=1)
-        values = np.take_along_axis(similarity, found, axis=1)
-        ranks = np.argsort(-values, axis=1, kind="stable")
-        order[rows] = np.take_along_axis(found, ranks, axis=1)
-        best[rows] = np.take_along_axis(values, ranks, axis=1)
-    return order, best

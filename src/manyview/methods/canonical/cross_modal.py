@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import is_sparse
 from ...blocks import row_blocks
-from ...data.checks import as_generator, check_number
+from ...data.checks import as_generator
+from ...data.parameters import Constraints, Given, Number, check_parameters
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
@@ -87,6 +88,17 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
     [True, True, False, False]
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Number(integer=True, low=1),
+        "tags": Given("'auto', the name of a view or a list of names"),
+        "looks_share": Number(low=0, high=1),
+        "pictures": Given("the name of a view"),
+        "n_words": Number(integer=True, low=1),
+        **{name: of for name, of in AssociationNetwork._constraints.items() if name != "norm"},
+        **{name: of for name, of in CanonicalFusion._constraints.items() if name != "weights"},
+        "n_starts": Number(integer=True, low=1),
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -128,8 +140,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         """Find the clusters of ``X``: a ``Views``, or a dict of matrices, tags as words, and pictures."""
         from ..kmeans.hierarchical_kmeans import HierarchicalKMeans
 
-        check_number("n_words", self.n_words, integer=True, low=1)
-        share = check_number("looks_share", self.looks_share, low=0, high=1)
+        check_parameters(self)
         rng = as_generator(self.random_state)
         seeds = [int(seed) for seed in rng.integers(2**31, size=3)]
         views = self._fit_views(self._fit_entries(X, seeds[0]))
@@ -142,7 +153,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         self.fusion_ = CanonicalFusion(
             self.n_components,
             regularization=self.regularization,
-            weights=_shares(tagged, share),
+            weights=_shares(tagged, float(self.looks_share)),
             corr_power=self.corr_power,
             random_state=seeds[1],
             n_jobs=self.n_jobs,
@@ -251,7 +262,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
             frequency = np.asarray((matrix != 0).sum(axis=0)).ravel()
             if not frequency.any():
                 continue  # nobody has a tag: the view says nothing, as CanonicalFusion will tell
-            min_df = check_number("min_df", self.min_df, integer=True, low=1)
+            min_df = int(self.min_df)
             network = AssociationNetwork(
                 self.threshold,
                 max_neighbors=self.max_neighbors,
@@ -276,7 +287,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         matrices, mask = list(views.values()), views.mask.copy()
         empty = np.zeros_like(mask)
         for name, network in self.networks_.items():
-            v = views.names.index(name)
+            v = views.position(name)
             tags = TagTable.from_matrix(_zero_where_missing(views, name), network.vocabulary_)
             matrices[v] = network.transform(tags)
             empty[:, v] = mask[:, v] & (np.diff(matrices[v].indptr) == 0)

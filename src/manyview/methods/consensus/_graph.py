@@ -120,6 +120,33 @@ class NeighbourGraph:
             pass
         return out
 
+    def part(self, items: Places) -> Any:
+        """W among some of the items (rising numbers), as a CSR matrix in their order."""
+        from scipy.sparse import csr_matrix
+
+        place = np.full(self.n_items, -1, dtype=np.int32)
+        place[items] = np.arange(items.size, dtype=np.int32)
+        rows, columns, weights = [], [], []
+        for factor, (starts, partners) in zip(self.factors, self._lists, strict=True):
+            lengths = starts[items + 1] - starts[items]
+            edges = np.r_[0, np.cumsum(lengths)]
+            found = place[partners[np.arange(edges[-1]) + np.repeat(starts[items] - edges[:-1], lengths)]]
+            rows.append(np.repeat(np.arange(items.size, dtype=np.int32), lengths)[found >= 0])
+            columns.append(found[found >= 0])
+            weights.append(np.full(columns[-1].size, factor))
+        cells = np.concatenate(weights), (np.concatenate(rows), np.concatenate(columns))
+        return csr_matrix(cells, shape=(items.size, items.size))  # whoever is named twice is added up
+
+    def between(self, labels: Places, n_clusters: int) -> Floats:
+        """Y'WY: the weight between any two clusters, (n_clusters, n_clusters); inside a cluster every pair twice."""
+        found = np.zeros(n_clusters * n_clusters)
+        for factor, items, named in zip(self.factors, self.items, self.neighbours, strict=True):
+            for rows in row_blocks(items.size, 24 * named.shape[1]):
+                cells = labels[items[rows], None] * n_clusters + labels[named[rows]]
+                found += factor * np.bincount(cells.ravel(), minlength=found.size)
+        table = found.reshape(n_clusters, n_clusters)
+        return table + table.T
+
     def shares(self, labels: Places) -> list[float]:
         """For each space the share of its neighbour pairs that share a cluster."""
         return [self._inside(labels, s) / max(1, self.neighbours[s].size) for s in range(len(self.items))]

@@ -14,13 +14,11 @@ from ...data.checks import check_number
 from ...data.views import Views
 from ...errors import ParameterError
 from ...types import Places
-from ..spectral import plain_kmeans
+from ..spectral import plain_kmeans, short_kmeans
 from ._graph import Space
 
 __all__ = ["Given", "Member", "check_members", "given_members", "labels_of_new", "own_members"]
 
-_ROUNDS = 15  # no need to converge: variety is wanted
-_MANY = 60  # clusters from which drawn items are as good a start as k-means++, and much faster
 _SAMPLED = 100_000  # items above which a member is learned on a sample of its own
 _DEFAULT = 10
 
@@ -59,13 +57,12 @@ def own_members(
             space, number = jobs[which.start]
             rng = np.random.default_rng([seed, space.key, number])
             n_rows = space.items.size
-            asked = int(np.clip(rng.integers(n_clusters, 3 * n_clusters + 1), 2, max(2, n_rows // 3)))
-            rows = space.rows
-            if n_rows > _SAMPLED:
+
+            def sampled(asked: int) -> NDArray[np.float32]:
                 size = min(n_rows, max(20_000, 200 * asked))
-                rows = rows[np.sort(rng.choice(n_rows, size, replace=False))]
-            init = "k-means++" if asked < _MANY else "random"
-            model = kmeans(np.ascontiguousarray(rows), asked, init, _ROUNDS, int(rng.integers(2**31)))
+                return space.rows[np.sort(rng.choice(n_rows, size, replace=False))]
+
+            model = short_kmeans(kmeans, space.rows, n_clusters, rng, sampled if n_rows > _SAMPLED else None)
             found = model.labels_ if n_rows <= _SAMPLED else model.predict(space.rows)
             labels = np.full(n_items, -1, dtype=np.int32)
             labels[space.items] = found

@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blocks import Workers, row_blocks
+from ...data.joining import side_by_side
+from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...types import Floats, Places
+from ..neighbours import nearest_neighbours
 from ..spectral import cluster_rows, leading_eigenpairs, spectral_rows
 from ._graph import Memberships, NeighbourGraph, Space, mixed_operator
 from ._members import Given, labels_of_new, own_members
-from ._neighbours import nearest_among, nearest_neighbours
+from .levels import grow_levels
 
-__all__ = ["Outcome", "Points", "kinds_of", "place_new", "vote"]
+__all__ = ["Outcome", "Points", "kinds_of", "place_new", "points_of", "vote"]
 
 EXTRA_VECTORS = 2  # against small tight groups that take a vector from the clusters
 _STARTS = 10
@@ -54,6 +57,16 @@ class Points:
         return Points(self.names, self.keys, self.rows[items], self.edges, self.present[items])
 
 
+def points_of(
+    names: list[tuple[str, int]], n_items: int, parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]]
+) -> Points:
+    """Views as points side by side: their names and keys, the rows of each and who has it."""
+    edges = np.cumsum([0, *(rows.shape[1] for rows, _ in parts)])
+    present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
+    joined = side_by_side([rows for rows, _ in parts], present, [np.zeros(rows.shape[1]) for rows, _ in parts])
+    return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Clusters of the items that voted, and what stands behind them."""
@@ -65,6 +78,7 @@ class Outcome:
     modularity: float
     shares: dict[str | None, float]
     state: dict[str, Any]  # what new items are placed by
+    levels: dict[str, Any]  # the clusters above and below
 
 
 def kinds_of(points: Points) -> Places:
@@ -134,6 +148,8 @@ def vote(
             rows, n_clusters, n_init=_STARTS, seed=seed, n_jobs=threads.n_threads, start=start
         )
         used, numbers = _by_size(numbers)
+    with step("levels"):
+        levels = grow_levels(graph, points.rows, numbers, kinds)
     anchors = np.arange(n_items)
     if n_items > _ANCHORS:
         anchors = np.sort(np.random.default_rng(seed).choice(n_items, _ANCHORS, replace=False))
@@ -142,6 +158,7 @@ def vote(
         "rows": np.ascontiguousarray(points.rows[anchors]),
         "present": points.present[anchors],
         "labels": numbers[anchors],
+        "leaves": levels["leaves"][anchors],
         "vectors": (graph.item_factor[:, None] * vectors * positive)[anchors],
         "table": memberships.cluster_table(vectors * positive),
         "offsets": memberships.offsets,
@@ -155,7 +172,7 @@ def vote(
         "alpha": alpha,
     }
     shares = {space.name: share for space, share in zip(spaces, graph.shares(numbers), strict=True)}
-    return Outcome(numbers, labels, sizes, values, graph.modularity(numbers), shares, state)
+    return Outcome(numbers, labels, sizes, values, graph.modularity(numbers), shares, state, levels)
 
 
 def _by_size(labels: Places) -> tuple[Places, Places]:

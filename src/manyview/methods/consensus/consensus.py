@@ -6,24 +6,28 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ...blocks import Workers, workers
-from ...data.checks import as_generator, check_choice, check_number
-from ...data.joining import side_by_side
+from ...data.checks import as_generator, check_number
+from ...data.parameters import RUNNING, Choice, Constraints, Either, Given, Number
+from ...data.spaces import same_row_sums
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...renamed import warn_renamed
 from ...types import Places
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..preparation import key_of, place_in, prepare
 from ._members import check_members, given_members
-from ._scaling import apply_scaling, key_of, learn_points, same_row_sums
-from ._vote import Outcome, Points, kinds_of, place_new, vote
+from ._vote import Outcome, Points, kinds_of, place_new, points_of, vote
+from .levels import cut_levels, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
 
@@ -81,6 +85,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     modularity_ : float, of the labels in the neighbour graph
     view_shares_ : dict of view name to the share of its neighbour pairs that ended in one cluster
     joined_share_ : float, the same for all views side by side
+    levels_ : dict of arrays, the tree of coarser and finer clusters that ``cut`` cuts
 
     Notes
     -----
@@ -101,6 +106,16 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     [20, 20, 20]
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Number(integer=True, low=1),
+        "scale": Choice("rank", "minmax", None),
+        "alpha": Number(low=0, high=1),
+        "members": Given("an integer of at least 1, or a list of labels and clusterers"),
+        "n_neighbors": Number(integer=True, low=1),
+        "previous": Given("one label for each item"),
+        **RUNNING,
+        "neighbours": Either(Number(integer=True, low=1), Choice("deprecated")),
+    }
     checks_not_applicable: ClassVar[Mapping[str, str]] = {
         "check_sparse_equals_dense": "a sparse view is read as words and becomes tf-idf, a dense one is scaled"
     }
@@ -133,12 +148,10 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
         views = self._fit_views(X)
-        check_choice("scale", self.scale, ("rank", "minmax", None))
-        alpha = check_number("alpha", self.alpha, low=0, high=1)
-        n_neighbours = check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        alpha, n_neighbours = float(self.alpha), int(self.n_neighbors)
         if self.neighbours != "deprecated":
             warn_renamed("neighbours", "n_neighbors")
-            n_neighbours = check_number("neighbours", self.neighbours, integer=True, low=1)
+            n_neighbours = int(self.neighbours)
         n_members, entries = check_members(self.members)
         has_any = views.mask.any(axis=1)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
@@ -194,30 +207,57 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         rows = np.flatnonzero(has_any)
         if rows.size:
             with workers(self.n_jobs) as threads:
-                parts = [
-                    apply_scaling(self.scalings_[name], views[name], views.present(name), threads)
-                    for name, _ in self.active_views_
-                ]
-                points = _side_by_side(self.active_views_, views.n_items, parts)
-                labels[rows] = place_new(self.state_, points.of(rows), views[rows], threads)
+                rows_of, speaking = place_in(self.scalings_, views, threads)
+                parts = [(rows_of[name], speaking[name]) for name, _ in self.active_views_]
+                points = points_of(self.active_views_, views.n_items, parts)
+                here = points.of(rows)
+                labels[rows] = place_new(self.state_, here, views[rows], threads)
+                if (level := getattr(self, "level_", None)) is not None:
+                    labels[rows] = place_in_level(self.levels_, self.state_, labels[rows], here.rows, level, threads)
         return labels
+
+    def cut(self, n_clusters: int) -> Places:
+        """The labels of the fitted items at a coarser or finer level: so many clusters, -1 for items in none.
+
+        Levels are nested. Coarser ones come of merging the clusters with the strongest links between their items, down
+        to 2; finer ones of splitting, up to three times the number of the fit, where every part has three items.
+        """
+        check_is_fitted(self)
+        return cut_levels(self.levels_, check_number("n_clusters", n_clusters, integer=True, low=1))
+
+    @property
+    def level_range_(self) -> tuple[int, int]:
+        """The smallest and the largest number of clusters that ``cut`` can give."""
+        check_is_fitted(self, "levels_")
+        return level_range(self.levels_)
+
+    def at_level(self, n_clusters: int) -> ConsensusClustering:
+        """A copy whose clusters, also in ``predict``, are those of ``cut``; it has no ``cluster_centers_``."""
+        other = copy(self)
+        other.labels_ = self.cut(n_clusters)
+        other.n_clusters_ = int(n_clusters)
+        other.cluster_sizes_ = np.bincount(other.labels_[other.labels_ >= 0], minlength=other.n_clusters_)
+        other.level_ = other.n_clusters_
+        other.__dict__.pop("cluster_centers_", None)
+        return other
 
     def _learn_points(self, views: Views, threads: Workers) -> Points:
         """Scale every view; those that cannot act are named in a warning and left out."""
+        prepared = prepare(views, self.scale, threads)
         self.scalings_, parts = {}, []
         for name in views.names:
-            rows, present, learned = learn_points(name, views, self.scale, threads)
+            rows, present = prepared.points[name], prepared.speaking[name]
             if rows.shape[1] and np.count_nonzero(present) > 1:
-                self.scalings_[name] = learned
+                self.scalings_[name] = prepared.spaces[name]
                 parts.append((key_of(rows), name, rows, present))
-                if self.verbose and self.scale == "rank" and same_row_sums(views[name], present):
+                if self.verbose and self.scale == "rank" and same_row_sums(views[name], views.present(name)):
                     say(f"  rows of view {name!r} all have the same sum; scale='minmax' may suit proportions better")
                 continue
             why = "is the same for every item" if present.any() else "is missing or empty for every item"
             warnings.warn(f"view {name!r} {why}; it has no vote.", ViewWarning, stacklevel=3)
         parts.sort(key=lambda part: part[0])  # so that the names and the order of views change nothing
         self.active_views_ = [(name, key) for key, name, _, _ in parts]
-        return _side_by_side(self.active_views_, views.n_items, [part[2:] for part in parts])
+        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts])
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:
@@ -234,6 +274,13 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.n_clusters_ = int(numbers.max()) + 1
         self.cluster_sizes_ = np.bincount(self.labels_[placed], minlength=self.n_clusters_)
         self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
+        self.level_: int | None = None  # predict answers at the level of the fit
+        if outcome is None:
+            self.levels_ = single_level(self.labels_)
+        else:
+            leaves = np.full(views.n_items, -1, dtype=np.int32)
+            leaves[placed] = outcome.levels["leaves"][source[placed]]
+            self.levels_ = {**outcome.levels, "leaves": leaves}
         labels = np.empty((numbers.size, 0), dtype=np.int16) if outcome is None else outcome.member_labels
         self.member_labels_ = np.full((views.n_items, labels.shape[1]), -1, dtype=labels.dtype)
         self.member_labels_[placed] = labels[source[placed]]
@@ -243,15 +290,6 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         shares = {} if outcome is None else outcome.shares
         self.view_shares_ = {name: shares.get(name, 0.0) for name in views.names}
         self.joined_share_ = shares.get(None, 0.0)
-
-
-def _side_by_side(
-    names: list[tuple[str, int]], n_items: int, parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]]
-) -> Points:
-    edges = np.cumsum([0, *(rows.shape[1] for rows, _ in parts)])
-    present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
-    joined = side_by_side([rows for rows, _ in parts], present, [np.zeros(rows.shape[1]) for rows, _ in parts])
-    return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present)
 
 
 def _voters(kinds: Places, n_neighbours: int) -> Places:

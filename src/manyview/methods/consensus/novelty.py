@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blocks import Workers, workers
+from ...data.nearest import nearest_among
+from ...data.spaces import to_points
 from ...data.views import Views
 from ...types import Floats
-from ._neighbours import nearest_among
-from ._scaling import apply_scaling, learn_points
+from ..preparation import prepare
 
 __all__ = ["FALSE_ALARMS", "Strangeness", "measure_strangeness"]
 
@@ -108,11 +109,11 @@ def _points(
     name: str, known: Views, new: Views, learned: Any, threads: Workers
 ) -> tuple[tuple[Rows, NDArray[np.bool_]], tuple[Rows, NDArray[np.bool_]]]:
     if learned is None:
-        rows, present, learned = learn_points(name, known, "rank", threads)
-        there = rows, present
+        found = prepare(known[[name]], "rank", threads)
+        there, learned = (found.points[name], found.speaking[name]), found.spaces[name]
     else:
-        there = apply_scaling(learned, known[name], known.present(name), threads)
-    return there, apply_scaling(learned, new[name], new.present(name), threads)
+        there = to_points(learned, known[name], known.present(name), threads)
+    return there, to_points(learned, new[name], new.present(name), threads)
 
 
 def _ranked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ...blocks import Workers, row_blocks, workers
-from ...data.checks import as_generator, check_choice, check_flag, check_number
+from ...data.checks import as_generator, check_choice
+from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ParameterError, ViewError, ViewWarning
@@ -113,6 +114,21 @@ class TagForest(ClusterMixin, MultiviewEstimator):
     (['cat', 'oak', 'pet'], [[0.0, 1.0, 0.0]])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Either(Number(integer=True, low=1), Choice(None)),
+        "n_estimators": Number(integer=True, low=1, high=65_535),
+        "min_samples_leaf": Number(integer=True, low=1),
+        "min_samples_split": Number(integer=True, low=2),
+        "max_features": Either(Number(integer=True, low=1), Number(low=0, high=1, low_open=True), Choice("sqrt", None)),
+        "n_neighbors": Number(integer=True, low=1),
+        "hierarchy": Given("a TagHierarchy, layers of tags, or None"),
+        "n_layers": Number(integer=True, low=1),
+        "use_hierarchy": Flag(),
+        "use_correlations": Flag(),
+        "max_bins": Either(Number(integer=True, low=2, high=MAX_BINS), Choice(None)),
+        **RUNNING,
+    }
+
     def __init__(
         self,
         n_clusters: int | None = None,
@@ -152,7 +168,6 @@ class TagForest(ClusterMixin, MultiviewEstimator):
         ``tags``: a ``TagTable``, a 0/1 matrix, a list of words per item, or one label per item (each then is a tag).
         """
         views = self._fit_views(X)
-        self._check_parameters()
         table = self._tag_table(tags, views.n_items)
         has_any = views.mask.any(axis=1)
         warn_items_without_views(has_any)
@@ -174,23 +189,6 @@ class TagForest(ClusterMixin, MultiviewEstimator):
     def fit_predict(self, X: Any, tags: Any = None) -> Labels:
         """Grow the forest and give each item's cluster."""
         return self.fit(X, tags).labels_
-
-    def _check_parameters(self) -> None:
-        check_number("n_estimators", self.n_estimators, integer=True, low=1, high=65_535)
-        check_number("min_samples_leaf", self.min_samples_leaf, integer=True, low=1)
-        check_number("min_samples_split", self.min_samples_split, integer=True, low=2)
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_number("n_layers", self.n_layers, integer=True, low=1)
-        check_flag("use_hierarchy", self.use_hierarchy)
-        check_flag("use_correlations", self.use_correlations)
-        if self.max_bins is not None:
-            check_number("max_bins", self.max_bins, integer=True, low=2, high=MAX_BINS)
-        if isinstance(self.max_features, str):
-            check_choice("max_features", self.max_features, ("sqrt",))
-        elif isinstance(self.max_features, float):
-            check_number("max_features", self.max_features, low=0, high=1, low_open=True)
-        elif self.max_features is not None:
-            check_number("max_features", self.max_features, integer=True, low=1)
 
     def _tag_table(self, tags: Any, n_items: int) -> TagTable:
         if isinstance(tags, np.ndarray) and tags.ndim == 1:  # one label per item

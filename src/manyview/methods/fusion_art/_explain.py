@@ -208,9 +208,10 @@ def _name(names: Any, index: int) -> Any:
 
 
 def _check_names(channels: Channels, names: Names) -> None:
+    widths = dict(zip(channels.names, channels.widths, strict=True))
     for view, listed in names.items():
-        if view not in channels.names:
+        if view not in widths:
             raise ParameterError(f"names are given for view {view!r}; the views are {', '.join(channels.names)}.")
-        width = channels.widths[channels.names.index(view)]
+        width = widths[view]
         if len(listed) != width:
             raise ParameterError(f"view {view!r} has {width} features, but {len(listed)} names were given.")

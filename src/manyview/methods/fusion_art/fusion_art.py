@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...data.checks import as_generator, check_choice, check_flag, check_number
+from ...data.checks import as_generator, check_number
+from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...types import Places
@@ -126,6 +127,21 @@ class FusionART(ClusterMixin, FieldResults):
     array([3, 1])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "vigilance": Given("a number from 0 to 1 for each view"),
+        "choice": Number(low=0, low_open=True),
+        "learning_rate": Number(low=0, high=1, low_open=True),
+        "channels": Given("'auto' or a dict of view name to 'content' or 'tags'"),
+        "contributions": Given("'adaptive' or a number for each view"),
+        "tag_learning": Choice("probability", "fuzzy"),
+        "match_tracking": Choice(*_TRACKING),
+        "novelty": Flag(),
+        "min_size": Either(Number(low=0, low_open=True), Choice(None)),
+        "epochs": Number(integer=True, low=1),
+        "shuffle": Flag(),
+        "bounds": Given("None, or the lowest and highest value of content views"),
+        **RUNNING,
+    }
     checks_not_applicable: ClassVar[Mapping[str, str]] = {
         "check_row_order": "items are learned one after another, so their order is part of the method",
         "check_as_many_clusters_as_items": "the number of clusters follows from the vigilance and cannot be set",
@@ -286,15 +302,7 @@ class FusionART(ClusterMixin, FieldResults):
         return {key: value for key, value in state.items() if key != "_open"}
 
     def _check_parameters(self) -> None:
-        check_number("choice", self.choice, low=0, low_open=True)
-        check_number("learning_rate", self.learning_rate, low=0, high=1, low_open=True)
-        check_choice("tag_learning", self.tag_learning, ("probability", "fuzzy"))
-        check_choice("match_tracking", self.match_tracking, tuple(_TRACKING))
-        check_number("epochs", self.epochs, integer=True, low=1)
-        for name in ("novelty", "shuffle"):
-            check_flag(name, getattr(self, name))
-        if self.min_size is not None:
-            check_number("min_size", self.min_size, low=0, low_open=True)
+        check_parameters(self)
         check_shares(self.contributions, self.view_names_)
 
     def _start(self, views: Views, from_data: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import is_sparse
 from ...blocks import Workers, workers
-from ...data.checks import as_generator, check_choice, check_number, check_sample_weight
+from ...data.checks import as_generator, check_sample_weight
+from ...data.parameters import RUNNING, Array, Choice, Constraints, Either, Number
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
 from ...types import Floats, Places
@@ -30,6 +31,13 @@ _LARGEST_UNIT = 1e150  # squared and added up a hundred million times it is stil
 class ExactKMeans(ClusterMixin, MultiviewEstimator):
     """What the exact k-means estimators share: views become one table, and every start runs on it."""
 
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Number(integer=True, low=1),
+        "empty_clusters": Choice("keep", "farthest"),
+        "max_iter": Number(integer=True, low=1),
+        "tol": Number(low=0),
+        **RUNNING,
+    }
     n_clusters: Any
     empty_clusters: str
     max_iter: int
@@ -41,7 +49,6 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
         views = self._fit_views(X)
-        self._check_parameters()
         has_any = views.mask.any(axis=1)
         warn_items_without_views(has_any)
         weight = check_sample_weight(sample_weight, views.n_items)
@@ -81,11 +88,6 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
 
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         raise NotImplementedError
-
-    def _check_parameters(self) -> None:
-        check_choice("empty_clusters", self.empty_clusters, ("keep", "farthest"))
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
 
     def _problem(self, views: Views, weight: Floats, threads: Workers) -> tuple[Problem, float]:
         """The table with its units, and the mean squared distance of items to their mean."""
@@ -259,6 +261,12 @@ class AcceleratedKMeans(ExactKMeans):
     ([1, 0, 0], [0.5, 11.0])
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **ExactKMeans._constraints,
+        "init": Either(Choice("k-means++", "random"), Array("an array of first centres")),
+        "n_init": Number(integer=True, low=1),
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -281,12 +289,6 @@ class AcceleratedKMeans(ExactKMeans):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_init", self.n_init, integer=True, low=1)
-        if isinstance(self.init, str) or self.init is None:
-            check_choice("init", self.init, ("k-means++", "random"))
 
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         if not isinstance(self.init, str):

@@ -12,8 +12,9 @@ from sklearn.cluster import KMeans
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import workers
-from ...data.checks import as_generator, check_choice, check_number, check_sample_weight
+from ...data.checks import check_sample_weight
 from ...data.joining import side_by_side
+from ...data.parameters import SEED, Choice, Constraints, Given, Number
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
 from ...types import Places
@@ -39,6 +40,16 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
     cluster_centers_ : dict of view name to ndarray, in the units of the input
     inertia_ : float, summed squared distances of scaled items
     """
+
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Number(integer=True, low=1),
+        "view_scale": Given("'minmax', 'mean_distance', both as a pair, or None"),
+        "init": Choice("k-means++", "random"),
+        "n_init": Number(integer=True, low=1),
+        "max_iter": Number(integer=True, low=1),
+        "tol": Number(low=0),
+        "random_state": SEED,
+    }
 
     def __init__(
         self,
@@ -66,10 +77,6 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
     def _fit(self, views: Views, sample_weight: Any) -> Any:
         has_any = views.mask.any(axis=1)
         warn_items_without_views(has_any)
-        check_choice("init", self.init, ("k-means++", "random"))
-        check_number("n_init", self.n_init, integer=True, low=1)
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         weight = check_sample_weight(sample_weight, views.n_items)
         counts = np.ones(views.n_items) if weight is None else weight
@@ -145,6 +152,10 @@ class SingleViewKMeans(ConcatenatedKMeans):
     one model per view and say that the choice was made with them.
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **ConcatenatedKMeans._constraints,
+        "view": Given("the name of a view"),
+    }
     checks_not_applicable: ClassVar[Mapping[str, str]] = {
         "check_view_order": "without a name it takes the first view",
         "check_missing_view": "an item that lacks the one view it looks at cannot be placed",
@@ -195,6 +206,4 @@ def _seed(random_state: Any) -> Any:
     """scikit-learn's k-means takes no Generator; draw it a seed."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
-    if not isinstance(random_state, np.random.RandomState):
-        as_generator(random_state)  # refuses what is no seed
     return random_state

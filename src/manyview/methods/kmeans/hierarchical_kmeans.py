@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ...data.checks import as_generator, check_choice, check_number
+from ...data.checks import as_generator, check_number
+from ...data.parameters import Choice, Constraints, Number
 from ...types import Floats, Places
 from ..base import say
 from ._accelerated_rounds import Outcome, Problem, run_rounds
@@ -79,6 +80,13 @@ class HierarchicalKMeans(ExactKMeans):
     True
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **ExactKMeans._constraints,
+        "n_starts": Number(integer=True, low=1),
+        "start_iter": Number(integer=True, low=1),
+        "init": Choice("random", "k-means++"),
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -114,12 +122,6 @@ class HierarchicalKMeans(ExactKMeans):
         given = np.asarray(self.labels_ if labels is None else labels, dtype=np.intp)
         branch = cut_tree(self.cluster_tree_["children"], number)
         return np.where(given >= 0, branch[given], -1)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_starts", self.n_starts, integer=True, low=1)
-        check_number("start_iter", self.start_iter, integer=True, low=1)
-        check_choice("init", self.init, ("random", "k-means++"))
 
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         short = replace(problem, max_iter=int(self.start_iter))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import is_sparse
 from ...blocks import Workers, workers
-from ...data.checks import as_generator, check_choice, check_number, check_sample_weight, per_view_numbers
+from ...data.checks import as_generator, check_sample_weight, per_view_numbers
+from ...data.parameters import RUNNING, Choice, Constraints, Given, Number
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...types import Floats, Places
@@ -90,6 +91,19 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
     [True, True, False, False]
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Number(integer=True, low=1),
+        "gamma": Number(low=1, low_open=True),
+        "view_weights": Given("'learned', 'equal' or a number for each view"),
+        "assign": Choice("literal", "exact"),
+        "view_scale": Given("'minmax', 'mean_distance', both as a pair, or None"),
+        "init": Choice("k-means++", "random", "partition"),
+        "n_init": Number(integer=True, low=1),
+        "max_iter": Number(integer=True, low=1),
+        "tol": Number(low=0),
+        **RUNNING,
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -122,7 +136,7 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustMultiviewKMeans:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
         views = self._fit_views(X)
-        self._check_parameters()
+        self._fixed_weights()  # refuses what gives no number for a view
         weight = check_sample_weight(sample_weight, views.n_items)
         weight = np.ones(views.n_items) if weight is None else weight.copy()
         has_any = views.mask.any(axis=1)
@@ -181,15 +195,6 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
             self._fixed_weights()[active][held] if self.view_weights != "learned" else None,
         )
         return -log_phi
-
-    def _check_parameters(self) -> None:
-        check_number("gamma", self.gamma, low=1, low_open=True)
-        check_choice("assign", self.assign, ("literal", "exact"))
-        check_choice("init", self.init, ("k-means++", "random", "partition"))
-        check_number("n_init", self.n_init, integer=True, low=1)
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
-        self._fixed_weights()
 
     def _fixed_weights(self) -> Floats:
         """The numbers behind ``view_weights``; 1 for each view where they are learned or equal."""

@@ -11,7 +11,8 @@ from sklearn.base import ClusterMixin
 
 from ...arrays import Matrix, as_matrix
 from ...blocks import workers
-from ...data.checks import as_generator, check_choice, check_number, missing_rows
+from ...data.checks import as_generator, check_number, missing_rows
+from ...data.parameters import RUNNING, Choice, Constraints, Either, Number
 from ...data.views import Views, is_one_array
 from ...errors import ParameterError, ViewError
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
@@ -86,6 +87,15 @@ class PLSA(ClusterMixin, MultiviewEstimator):
     True
     """
 
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": Number(integer=True, low=1),
+        "n_topics": Either(Number(integer=True, low=1), Choice(None)),
+        "weighting": Choice("row", "count"),
+        "max_iter": Number(integer=True, low=1),
+        "tol": Number(low=0),
+        "n_init": Number(integer=True, low=1),
+        **RUNNING,
+    }
     checks_not_applicable: ClassVar[Mapping[str, str]] = _NOT_APPLICABLE
 
     def __init__(
@@ -166,13 +176,7 @@ class PLSA(ClusterMixin, MultiviewEstimator):
         return self
 
     def _check_parameters(self) -> float:
-        check_choice("weighting", self.weighting, ("row", "count"))
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
-        check_number("n_init", self.n_init, integer=True, low=1)
-        check_number("n_clusters", self.n_clusters, integer=True, low=1)
         if self.n_topics is not None:
-            check_number("n_topics", self.n_topics, integer=True, low=1)
             if self.n_topics < self.n_clusters:
                 raise ParameterError(
                     f"n_topics must be at least n_clusters, got n_topics={self.n_topics} with n_clusters="
@@ -339,6 +343,12 @@ class AnnotatedPLSA(PLSA):
     ('beach', 'city')
     """
 
+    _constraints: ClassVar[Constraints] = {
+        **PLSA._constraints,
+        "tradeoff": Number(low=0, high=1),
+        "balance": Choice("rows", "mass"),
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -397,8 +407,7 @@ class AnnotatedPLSA(PLSA):
 
     def _check_parameters(self) -> float:
         super()._check_parameters()
-        check_choice("balance", self.balance, ("rows", "mass"))
-        return float(check_number("tradeoff", self.tradeoff, low=0, high=1))
+        return float(self.tradeoff)
 
     def _balance(self) -> str:
         return self.balance

@@ -245,13 +245,26 @@ class Index:
         return run
 
     def clusters(self, run: Run | None) -> list[LiveCluster]:
-        """The clusters of a run as they are now, after a person's edits; largest first."""
-        from ..state import State
+        """The clusters of a run as they are now, after a person's edits and answers; largest first."""
+        from ..living import with_tags_of_now
 
         if run is None:
             return []
         return self.part(
             "clusters",
+            "items runs edits tags decisions",
+            lambda: with_tags_of_now(
+                self._kept_clusters(run), self.collection.tagging.table(self.ids), self.assignment(run)
+            ),
+            run.id,
+        )
+
+    def _kept_clusters(self, run: Run) -> list[LiveCluster]:
+        """The same, with the tags of the day their profiles were made: an answer does not make them anew."""
+        from ..state import State
+
+        return self.part(
+            "kept clusters",
             "items runs edits",
             lambda: State(self.collection, run, self._standing(run)).clusters,
             run.id,
@@ -262,7 +275,7 @@ class Index:
 
     def cluster_names(self, run: Run | None) -> dict[int, str]:
         """Names by identity."""
-        return {one.id: one.name or f"cluster {one.id}" for one in self.clusters(run)}
+        return {one.id: one.name or f"cluster {one.id}" for one in (self._kept_clusters(run) if run else ())}
 
     def assignment(self, run: Run | None) -> Ints:
         """The cluster of each item, -1 where it is in none."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...blocks import row_blocks
 from ...collection.runs import Run
 from ...collection.store import Store
+from ...data.nearest import largest
 from ...describe.likeness import Likeness
 from ...describe.profiles import cluster_profiles
 from ...errors import ParameterError
@@ -206,7 +207,7 @@ def _between_nearest(points: Singles, fitted: Singles, places: Singles) -> Singl
     squares = np.einsum("ij,ij->i", fitted, fitted)
     distance = squares - 2.0 * (points @ fitted.T)
     n = min(_NEAREST, fitted.shape[0])
-    best = np.argpartition(distance, n - 1, axis=1)[:, :n]
+    best = largest(-distance, n)
     near = np.take_along_axis(distance, best, axis=1) + np.einsum("ij,ij->i", points, points)[:, None]
     weight = 1.0 / (np.sqrt(np.maximum(near, 0.0)) + 1e-6)
     weight /= weight.sum(axis=1, keepdims=True)

@@ -2,7 +2,8 @@
 
 ``tag:beach -tag:people cluster:12 untagged confidence<0.4 "free words"``: every part has to hold, ``-`` in front says
 that it must not. Words match names, tags and texts from their beginning; quotes keep words together, also in
-``tag:"blue hour"``, and a quote inside quotes is written twice.
+``tag:"blue hour"``, and a quote inside quotes is written twice. The exported site has the same language in
+``frontend/src/lib/site-search.ts``; both answer the questions of ``tests/search.json`` alike.
 """
 
 from __future__ import annotations
@@ -36,12 +37,13 @@ _LEXEME = re.compile(
       | (?P<word>\S+) )""",
     flags=re.VERBOSE | re.IGNORECASE,
 )
-_COMPARE: dict[str, Callable[[NDArray[np.float64], float], Mask]] = {
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-    "=": lambda a, b: np.isclose(a, b),
+_EQUAL = 1e-5  # nearer than people write numbers
+_COMPARE: dict[str, Callable[[NDArray[np.float64]], Mask]] = {
+    "<": lambda difference: difference <= -_EQUAL,
+    ">": lambda difference: difference >= _EQUAL,
+    "<=": lambda difference: difference < _EQUAL,
+    ">=": lambda difference: difference > -_EQUAL,
+    "=": lambda difference: np.abs(difference) < _EQUAL,
 }
 _UNSPACED = 0x2E80
 """Scripts from here on put no spaces between words, so that a word index does not find what is inside."""
@@ -180,7 +182,7 @@ def _by_proposed(index: Index, term: Term, run: Run | None) -> Mask:
 
 def _by_confidence(index: Index, term: Term, run: Run | None) -> Mask:
     with np.errstate(invalid="ignore"):
-        return np.asarray(_COMPARE[term.sign](index.confidence(run), float(term.value)))
+        return np.asarray(_COMPARE[term.sign](index.confidence(run) - float(term.value)))
 
 
 def _by_words(index: Index, term: Term, run: Run | None) -> Mask:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import Workers
-from ..spectral import plain_kmeans
+from ..blocks import Workers
+from ..data.nearest import Within, nearest_among
+from .spectral import plain_kmeans
 
-__all__ = ["cells_of", "nearest_among", "nearest_neighbours"]
+__all__ = ["cells_of", "nearest_neighbours"]
 
 Rows = NDArray[np.float32]
 Ids = NDArray[np.int32]
@@ -19,14 +20,11 @@ Ids = NDArray[np.int32]
 EXACT = 8_000  # items up to which every pair is looked at
 CELL = 128  # items per cell, about
 N_CELLS = 6  # cells in which an item looks for its neighbours
-_QUERIES, _CANDIDATES = 1_024, 8_192  # the tile of inner products, 32 MB
 _LEAVES = 1_024  # cells made by one k-means; more are made in two levels
 _PER_CELL = 64  # items per cell from which the cells are learned
 
 
-def nearest_neighbours(
-    rows: Rows, n_neighbours: int, threads: Workers, *, seed: int = 0, block_rows: int = _QUERIES
-) -> Ids:
+def nearest_neighbours(rows: Rows, n_neighbours: int, threads: Workers, *, seed: int = 0) -> Ids:
     """The ``n_neighbours`` nearest other rows of each row, nearest first, ties by lowest index: int32 (n, k).
 
     Up to 8,000 rows all pairs are compared (n^2 d operations). Above, rows are put into cells of about 128 by a coarse
@@ -34,68 +32,27 @@ def nearest_neighbours(
     operations and n^1.5 d / 11 for the cells. ``n_neighbours`` is at most n - 1.
     """
     n_items = rows.shape[0]
+    own = np.arange(n_items, dtype=np.int32)
     if n_items <= EXACT:
-        own = np.arange(n_items, dtype=np.int32)
-        return nearest_among(rows, rows, n_neighbours, threads, own=own, block_rows=block_rows)
+        return nearest_among(rows, rows, n_neighbours, threads, own=own)
     cells = cells_of(rows, threads, seed)
     centres = np.array([rows[cell].mean(axis=0, dtype=np.float64) for cell in cells], dtype=np.float32)
     near = nearest_neighbours(centres, min(4 * N_CELLS, len(cells) - 1), threads, seed=seed)
-    ids = np.empty((n_items, n_neighbours), dtype=np.int32)
-
-    def search(which: slice) -> None:
-        for c in range(which.start, which.stop):
-            candidates = cells[c]
-            for taken, other in enumerate(near[c]):
-                if taken >= N_CELLS - 1 and candidates.size > n_neighbours:
-                    break
-                candidates = np.concatenate([candidates, cells[other]])
-            if candidates.size <= n_neighbours:  # only where cells hold next to nothing
-                candidates = np.arange(n_items, dtype=np.int32)
-            ids[cells[c]] = _search(rows, cells[c], cells[c], rows, candidates, n_neighbours)
-
-    for _ in threads.map(search, [slice(c, min(c + 16, len(cells))) for c in range(0, len(cells), 16)]):
-        pass
-    return ids
+    return nearest_among(rows, rows, n_neighbours, threads, own=own, within=_around(cells, near, n_neighbours))
 
 
-def nearest_among(
-    queries: Rows,
-    rows: Rows,
-    n_neighbours: int,
-    threads: Workers,
-    *,
-    own: Ids | None = None,
-    block_rows: int = _QUERIES,
-) -> Ids:
-    """For each query the nearest of all ``rows``, without the row that ``own`` names: int32 (q, k)."""
-    everyone = np.arange(rows.shape[0], dtype=np.int32)
-
-    def search(which: slice) -> Ids:
-        here = np.arange(which.start, which.stop, dtype=np.int32)
-        mine = np.full(here.size, -1, dtype=np.int32) if own is None else own[which]
-        return _search(queries, here, mine, rows, everyone, n_neighbours)
-
-    n_queries = queries.shape[0]
-    blocks = [slice(s, min(s + block_rows, n_queries)) for s in range(0, n_queries, block_rows)]
-    parts = list(threads.map(search, blocks))
-    return np.concatenate(parts) if parts else np.empty((0, n_neighbours), dtype=np.int32)
-
-
-def _search(queries: Rows, which: Ids, own: Ids, rows: Rows, candidates: Ids, n_neighbours: int) -> Ids:
-    from ._neighbours_kernels import keep_nearest
-
-    ids = np.full((which.size, n_neighbours), np.iinfo(np.int32).max, dtype=np.int32)
-    distances = np.full((which.size, n_neighbours), np.inf, dtype=np.float32)
-    points = queries[which]
-    lengths = np.einsum("ij,ij->i", points, points)
-    # A product of d terms is wrong by at most d/2 roundings of |a||b| <= (|a|^2 + |b|^2) / 2; we allow twice that.
-    slack = np.float32((points.shape[1] + 16) * np.finfo(np.float32).eps)
-    for start in range(0, candidates.size, _CANDIDATES):
-        index = candidates[start : start + _CANDIDATES]
-        block = rows[index]
-        squares = np.einsum("ij,ij->i", block, block)
-        keep_nearest(points, lengths, own, block, squares, index, points @ block.T, slack, ids, distances)
-    return ids
+def _around(cells: list[Ids], near: Ids, n_neighbours: int) -> Within:
+    """Each cell with the rows of the cells around it: six, or more until there are enough to choose from."""
+    within: list[tuple[Ids, Ids | None]] = []
+    for cell, others in zip(cells, near, strict=True):
+        candidates = cell
+        for taken, other in enumerate(others):
+            if taken >= N_CELLS - 1 and candidates.size > n_neighbours:
+                break
+            candidates = np.concatenate([candidates, cells[other]])
+        # everybody only where cells hold next to nothing
+        within.append((cell, candidates if candidates.size > n_neighbours else None))
+    return within
 
 
 def cells_of(rows: Rows, threads: Workers, seed: int) -> list[Ids]:

@@ -1,8 +1,8 @@
-"""Compiled loops of the neighbour search."""
+"""Compiled loops of the search for the nearest rows."""
 
 from __future__ import annotations
 
-from ...kernel import kernel
+from ..kernel import kernel
 
 
 @kernel

@@ -1,0 +1,51 @@
+/** Puts the questions of tests/search.json to the search of the exported site; the server's answers the same ones. */
+
+import { readFileSync } from "node:fs";
+import ts from "typescript";
+
+const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
+
+/** A module of the pages as one that Node can load; the other one it needs is written into it. */
+function compiled(name, needs = {}) {
+  const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true };
+  let text = ts.transpileModule(read(`../src/lib/${name}.ts`), { compilerOptions: options }).outputText;
+  for (const [path, address] of Object.entries(needs)) text = text.replaceAll(`"${path}"`, JSON.stringify(address));
+  return `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
+}
+
+const { fold, matcher, readTerms } = await import(compiled("site-search", { "./query": compiled("query") }));
+const table = JSON.parse(read("../../tests/search.json"));
+
+const rows = table.items.map(({ name, text, tags, cluster, confidence }, at) => ({
+  id: at + 1,
+  key: name,
+  kind: text ? "document" : "row",
+  cluster: cluster < 0 ? null : cluster + 1,
+  cluster_name: table.cluster_names[cluster + 1] ?? null,
+  confidence,
+  tags,
+  n_tags: tags.length,
+}));
+const texts = new Map(table.items.map(({ text }, at) => [at + 1, text]));
+const proposed = new Map();
+for (const [name, tag] of table.proposed) {
+  proposed.set(fold(tag), (proposed.get(fold(tag)) ?? new Set()).add(rows.find((row) => row.key === name).id));
+}
+
+const wrong = [];
+for (const [query, expected] of table.questions) {
+  const found = rows.filter(matcher(readTerms(query), { texts, proposed })).map((row) => row.key);
+  if (JSON.stringify(found) !== JSON.stringify(expected)) wrong.push(`${query}: found ${found}; expected ${expected}`);
+}
+for (const [query, sentence] of table.refused) {
+  try {
+    readTerms(query);
+    wrong.push(`${query}: was taken`);
+  } catch (error) {
+    if (!error.message.includes(sentence)) wrong.push(`${query}: ${error.message}`);
+  }
+}
+if (wrong.length) {
+  console.error(wrong.join("\n"));
+  process.exit(1);
+}

@@ -1,0 +1,133 @@
+"""The nearest rows: who is compared with whom, who is left out, and who comes first among equals.
+
+Two searches. ``nearest_among`` goes by distance and is exact to the last tie; ``most_alike`` goes by inner product and
+takes sparse rows. Both compare every pair, or only what ``within`` lists: queries, and the rows they look among. Each
+caller decides from how many items on that is worth its misses, and by which groups: making groups is for methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, is_sparse
+from ..blocks import Workers, row_blocks
+from ..types import Mask, Places, Singles
+
+__all__ = ["Within", "best_first", "largest", "most_alike", "nearest_among"]
+
+Numbers: TypeAlias = NDArray[np.int32]
+Within: TypeAlias = Sequence[tuple[Any, Any]]
+"""Row numbers of some queries, and of the rows among which they look (rising; None: all of them)."""
+
+_QUERIES, _CANDIDATES = 1_024, 8_192  # the tile of inner products, 32 MB
+
+
+def largest(scores: NDArray[Any], k: int) -> Places:
+    """Places of the ``k`` largest along the last axis, in no order; which of several equal ones is left open."""
+    n = scores.shape[-1]
+    return np.argpartition(scores, n - k, axis=-1)[..., n - k :]
+
+
+def best_first(scores: NDArray[Any], k: int) -> tuple[Places, NDArray[Any]]:
+    """Places and values of the ``k`` largest along the last axis, largest first, equal ones by their place."""
+    best = largest(scores, min(k, scores.shape[-1]))
+    values = np.take_along_axis(scores, best, axis=-1)
+    order = np.lexsort((best, -values), axis=-1)
+    return np.take_along_axis(best, order, axis=-1), np.take_along_axis(values, order, axis=-1)
+
+
+def most_alike(
+    queries: Matrix,
+    rows: Matrix,
+    k: int,
+    threads: Workers,
+    *,
+    present: Mask | None = None,
+    own: NDArray[Any] | None = None,
+    within: Within | None = None,
+    block_bytes: int | None = None,
+) -> tuple[Numbers, NDArray[Any]]:
+    """The ``k`` rows of largest inner product with each query, best first, and the products; both (n_queries, k).
+
+    Rows that are not ``present`` are nobody's neighbour, nor is the row that ``own`` names for a query. Where there
+    are fewer than ``k``, a product of -inf fills the rest. Takes O(n_queries x n_rows x d) time, and a block of
+    products for each thread.
+    """
+    n_queries = queries.shape[0]
+    ids = np.zeros((n_queries, k), dtype=np.int32)
+    products = np.full((n_queries, k), -np.inf, dtype=np.result_type(queries, rows))
+
+    def search(asking: Any, among: Any) -> None:
+        near = queries[asking] @ (rows if among is None else rows[among]).T
+        near = near.toarray() if is_sparse(near) else near
+        if present is not None:
+            near[:, ~(present if among is None else present[among])] = -np.inf
+        if own is not None:
+            place = own[asking] if among is None else np.searchsorted(among, own[asking])
+            inside = place < near.shape[1] if among is None else np.isin(own[asking], among)
+            near[np.flatnonzero(inside), place[inside]] = -np.inf
+        best, values = best_first(near, k)
+        ids[asking, : best.shape[1]] = best if among is None else among[best]
+        products[asking, : best.shape[1]] = values
+
+    tasks = []
+    for asking, among in [(np.arange(n_queries), None)] if within is None else within:
+        n_compared = rows.shape[0] if among is None else among.size
+        tasks += [(asking[b], among) for b in row_blocks(asking.size, 8.0 * n_compared, block_bytes)]
+
+    def run(which: slice) -> None:
+        search(*tasks[which.start])
+
+    for _ in threads.map(run, [slice(t, t + 1) for t in range(len(tasks))]):
+        pass
+    return ids, products
+
+
+def nearest_among(
+    queries: Singles,
+    rows: Singles,
+    k: int,
+    threads: Workers,
+    *,
+    own: Numbers | None = None,
+    within: Within | None = None,
+) -> Numbers:
+    """The ``k`` rows nearest to each query, nearest first, ties by lowest row number: int32 (n_queries, k).
+
+    The row that ``own`` names for a query is left out. There must be ``k`` others among those compared.
+    """
+    everyone = np.arange(rows.shape[0], dtype=np.int32)
+    ids = np.empty((queries.shape[0], k), dtype=np.int32)
+    if within is None:
+        cuts = range(0, queries.shape[0], _QUERIES)
+        within = [(np.arange(s, min(s + _QUERIES, queries.shape[0])), None) for s in cuts]
+
+    def search(which: slice) -> None:
+        for asking, among in within[which]:
+            mine = np.full(asking.size, -1, dtype=np.int32) if own is None else own[asking]
+            ids[asking] = _by_distance(queries[asking], mine, rows, everyone if among is None else among, k)
+
+    step = 16 if any(among is not None for _, among in within) else 1  # groups are small
+    for _ in threads.map(search, [slice(t, t + step) for t in range(0, len(within), step)]):
+        pass
+    return ids
+
+
+def _by_distance(points: Singles, own: Numbers, rows: Singles, candidates: Numbers, k: int) -> Numbers:
+    from ._nearest_kernels import keep_nearest
+
+    ids = np.full((points.shape[0], k), np.iinfo(np.int32).max, dtype=np.int32)
+    distances = np.full((points.shape[0], k), np.inf, dtype=np.float32)
+    lengths = np.einsum("ij,ij->i", points, points)
+    # A product of d terms is wrong by at most d/2 roundings of |a||b| <= (|a|^2 + |b|^2) / 2; we allow twice that.
+    slack = np.float32((points.shape[1] + 16) * np.finfo(np.float32).eps)
+    for start in range(0, candidates.size, _CANDIDATES):
+        index = candidates[start : start + _CANDIDATES]
+        block = rows[index]
+        squares = np.einsum("ij,ij->i", block, block)
+        keep_nearest(points, lengths, own, block, squares, index, points @ block.T, slack, ids, distances)
+    return ids

@@ -1,0 +1,420 @@
+"""How a view becomes points that can be compared with those of other views: each law once, on plain arrays.
+
+*Weighting of words*: damped counts times idf, rows of length one. *Scalings of numbers*: ranks, min-max, as they are,
+roots, directions. What was learned of a view is a plain dict of arrays, so that it can be saved and new items be put
+into the same space: ``kind`` says which of the forms it has. Everything reads a view in blocks, so that one on disk may
+be larger than memory; points are float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from ..arrays import Matrix, is_sparse
+from ..blocks import Workers, row_blocks
+from ..errors import ViewError
+from ..types import Floats, Mask, Singles
+from ._ranks import KNOTS, rank_heights
+
+__all__ = [
+    "DENSE_SCALINGS",
+    "Damping",
+    "are_counts",
+    "column_spread",
+    "cut_words",
+    "damped",
+    "inverse_frequency",
+    "learn_dense",
+    "learn_points",
+    "learn_words",
+    "nothing",
+    "same_row_sums",
+    "signed_root",
+    "speaks",
+    "tf_idf",
+    "to_points",
+    "unit_rows",
+]
+
+Learned = dict[str, Any]
+Damping = Literal["counts", "weights"]
+"""How a word's number is damped: 1 + ln of a count; ln(1 + value), with its sign, of anything else."""
+
+DENSE_SCALINGS = ("rank", "minmax", "raw", "sqrt", "cos")
+_COMPONENTS = 100
+_SAMPLE = 100_000  # rows from which the components of words are learned
+_FAR = 1e6  # where a new item far outside of everything is put, so that squares stay finite
+_IN_MEMORY = 2**30  # bytes of points of a view on disk that are made in memory
+_FLAT = 1e-6  # a column that varies by less, relative to its size, holds rounding
+_SPARSE_ENOUGH = 0.75  # share of zeros from which a table of whole numbers is one of counts
+_WIDE_ENOUGH = 20  # columns below which words cannot be told from a few figures
+
+
+def damped(values: Any, damping: Damping) -> Floats:
+    """The weight of a word from its number: more often is more, but not so much more."""
+    size = np.abs(np.asarray(values, dtype=np.float64))
+    # A new item may hold what fit did not: below 1 the logarithm of a count would turn negative.
+    return np.asarray(
+        np.sign(values) * (1.0 + np.log(np.maximum(size, 1.0)) if damping == "counts" else np.log1p(size))
+    )
+
+
+def inverse_frequency(matrix: Matrix, present: Mask) -> Floats:
+    """Smoothed idf of every column: ln((1 + n) / (1 + items that have it)) + 1, over the items that are present."""
+    held = np.zeros(matrix.shape[1], dtype=np.int64)
+    for block in row_blocks(matrix.shape[0], _row_bytes(matrix)):
+        part = matrix[block][present[block]]
+        if is_sparse(part):
+            held += np.bincount(part.indices[part.data != 0], minlength=held.size)
+        else:
+            held += np.count_nonzero(part, axis=0)
+    return np.log((1.0 + np.count_nonzero(present)) / (1.0 + held)) + 1.0
+
+
+def tf_idf(matrix: Matrix, idf: Floats, damping: Damping) -> Any:
+    """Damped words times idf, rows to length one; float64 CSR without stored zeros."""
+    from scipy.sparse import csr_matrix
+
+    weighted = csr_matrix(matrix, dtype=np.float64, copy=True)
+    weighted.eliminate_zeros()
+    weighted.data = damped(weighted.data, damping) * idf[weighted.indices]
+    return unit_rows(weighted)
+
+
+def unit_rows(rows: Matrix, smallest: float = 0.0) -> Any:
+    """Rows of length one in float64; one of at most ``smallest`` becomes zeros (a sparse one stays as it is)."""
+    if is_sparse(rows):
+        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        rows.data = rows.data / np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(rows.indptr))
+        return rows
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
+    return np.divide(rows, lengths, out=np.zeros(rows.shape), where=lengths > smallest)
+
+
+def speaks(rows: Matrix) -> Mask:
+    """Which rows are not empty: those that hold something other than 0."""
+    if not is_sparse(rows):
+        return np.asarray((rows != 0).any(axis=1))
+    filled = rows.data != 0
+    return np.bincount(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[filled], minlength=rows.shape[0]) > 0
+
+
+def column_spread(matrix: Matrix, present: Mask, threads: Workers) -> tuple[Floats, Floats]:
+    """The mean and standard deviation of every dense column over the items present; deviation 0 where it is rounding.
+
+    Two passes: the mean, then what is left about it.
+    """
+    width, n_present = int(matrix.shape[1]), max(1, int(np.count_nonzero(present)))
+    blocks = row_blocks(matrix.shape[0], 24.0 * max(1, width))
+
+    def total(block: slice) -> Floats:
+        return np.asarray(matrix[block][present[block]].sum(axis=0, dtype=np.float64))
+
+    mean = sum(threads.map(total, blocks), np.zeros(width)) / n_present
+
+    def squares(block: slice) -> Floats:
+        part = matrix[block][present[block]] - mean
+        return np.asarray(np.einsum("ij,ij->j", part, part))
+
+    deviation = np.sqrt(sum(threads.map(squares, blocks), np.zeros(width)) / n_present)
+    # relative to the column and to the view, so that units do not matter
+    varies = deviation > _FLAT * np.maximum(np.abs(mean), deviation.max(initial=0.0) * _FLAT)
+    return mean, np.where(varies, deviation, 0.0)
+
+
+def signed_root(values: Any) -> Floats:
+    """The square root of a number's size, with its sign: long tails become shorter."""
+    values = np.asarray(values, dtype=np.float64)
+    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
+
+
+def are_counts(matrix: Matrix, present: Mask) -> bool:
+    """Is a dense table really one of counts, words or tags? Whole numbers from 0 on, most of them 0, many columns."""
+    if is_sparse(matrix) or matrix.shape[1] < _WIDE_ENOUGH:
+        return False
+    zeros = cells = 0
+    for block in row_blocks(matrix.shape[0], _row_bytes(matrix)):
+        part = matrix[block][present[block]]
+        if not ((part >= 0) & (part == np.floor(part))).all():  # mostly the first block tells
+            return False
+        zeros, cells = zeros + part.size - int(np.count_nonzero(part)), cells + part.size
+    return cells > 0 and zeros >= _SPARSE_ENOUGH * cells and zeros < cells
+
+
+def same_row_sums(matrix: Matrix, present: Mask) -> bool:
+    """Do all rows of a dense view add up to the same number, as proportions do?"""
+    if is_sparse(matrix) or matrix.shape[1] < 2:
+        return False
+    blocks = row_blocks(matrix.shape[0], _row_bytes(matrix))
+    sums = np.concatenate([matrix[rows][present[rows]].sum(axis=1, dtype=np.float64) for rows in blocks])
+    return sums.size > 1 and bool(np.ptp(sums) <= 1e-5 * max(np.abs(sums).max(), 1e-300))
+
+
+def learn_words(matrix: Matrix, present: Mask) -> Learned:
+    """Tf-idf and the 100 leading right singular vectors, strongest first. Never centred. Takes a dense table of counts.
+
+    Above 100,000 items the vectors are learned on a sample.
+    """
+    from sklearn.utils.extmath import randomized_svd
+
+    held = np.flatnonzero(present)
+    sample = held
+    if held.size > _SAMPLE:
+        sample = np.sort(np.random.default_rng(0).choice(held, _SAMPLE, replace=False))
+    learned: Learned = {"kind": "sparse", "counts": _smallest_entry(matrix, present) >= 1}
+    learned["idf"] = inverse_frequency(matrix, present)
+    weighted = tf_idf(matrix[sample], learned["idf"], _damping(learned))
+    weighted = weighted[np.flatnonzero(np.diff(weighted.indptr))]
+    n_components = min(_COMPONENTS, weighted.shape[0] - 1, weighted.shape[1] - 1)
+    if n_components < 1:  # one item, or one word: nothing to reduce
+        learned["components"] = np.eye(weighted.shape[1], min(_COMPONENTS, weighted.shape[1]), dtype=np.float32)
+        return learned
+    _, _, right = randomized_svd(weighted, n_components, n_iter=5, random_state=0)
+    learned["components"] = np.ascontiguousarray(right.T, dtype=np.float32)
+    return learned
+
+
+def cut_words(learned: Learned, n_components: int) -> Learned:
+    """The space of words along its strongest directions only."""
+    return {**learned, "components": np.ascontiguousarray(learned["components"][:, :n_components])}
+
+
+def learn_points(
+    name: str, matrix: Matrix, present: Mask, scaling: str, threads: Workers
+) -> tuple[Singles, Mask, Learned]:
+    """The points of one view in the space that is learned of it, who has something to say there, and the space.
+
+    ``words`` is for sparse views and dense tables of counts, the others for dense ones: see ``learn_dense``. A view
+    that is the same for every item gets zero columns.
+    """
+    if scaling == "words":
+        learned = learn_words(matrix, present)
+    elif scaling == "rank" and np.count_nonzero(present) <= _SAMPLE:
+        return _rank_points(matrix, present, threads)
+    else:
+        learned = learn_dense(name, matrix, present, scaling, threads)
+    rows, has = to_points(learned, matrix, present, threads)
+    if not _varies(rows, has):
+        rows, learned = np.zeros((rows.shape[0], 0), dtype=np.float32), nothing()
+    return rows, has, learned
+
+
+def learn_dense(name: str, matrix: Matrix, present: Mask, scaling: str, threads: Workers) -> Learned:
+    """How a dense view is scaled; rows then have mean length 1 and mean 0, and constant columns are gone.
+
+    ``rank``: normal quantiles of every column's ranks, but spacing kept where values lie in separate peaks. ``minmax``:
+    every column to a range of 2. ``raw``: as it is, constant columns too. ``sqrt``: signed roots. ``cos``: directions
+    seen from the middle. Ranks are learned on at most 100,000 items. ``name`` is for errors.
+    """
+    if scaling == "rank":
+        sample = np.flatnonzero(present)
+        if sample.size > _SAMPLE:
+            sample = np.sort(np.random.default_rng(0).choice(sample, _SAMPLE, replace=False))
+        return _rank_points(matrix[sample], np.ones(sample.size, dtype=bool), threads)[2]
+    change = _CHANGES.get(scaling, _as_doubles)
+    low, high, mean = _ranges(name, matrix, present, change, threads)
+    spread = high - low
+    moves = spread > 1e3 * float(np.finfo(matrix.dtype).tiny)  # below that a column counts as constant
+    keep = np.arange(spread.size) if scaling == "raw" and moves.any() else np.flatnonzero(moves)
+    unit = float(np.exp2(np.frexp(spread.max(initial=0.0))[1])) if moves.any() else 1.0  # keeps squares in range
+    factor = 2.0 / spread[keep] if scaling == "minmax" else np.full(keep.size, 1.0 / unit)
+    learned: Learned = {"kind": "linear", "columns": keep, "shift": mean[keep], "factor": factor}
+    if scaling in ("sqrt", "cos"):
+        learned["kind"] = scaling
+    if scaling == "cos":
+        learned |= {"middle": np.zeros(keep.size), "length": 1.0}
+        learned["middle"] = _mean_point(learned, matrix, present, threads)
+        learned["length"] = _mean_length(learned, matrix, present, threads)
+    else:
+        learned["factor"] = factor / _mean_length(learned, matrix, present, threads)
+    return learned
+
+
+def nothing() -> Learned:
+    """The scaling of a view that says nothing: no columns."""
+    return {"kind": "linear", "columns": np.empty(0, dtype=np.intp), "shift": np.empty(0), "factor": np.empty(0)}
+
+
+def to_points(learned: Learned, matrix: Matrix, present: Mask, threads: Workers) -> tuple[Singles, Mask]:
+    """Rows of a view in its learned space (zeros where absent), and who has something to say there.
+
+    Of words an item without any that are known has nothing. Of a view on disk the points may lie on disk too.
+    """
+    words = learned["kind"] == "sparse"
+    width = learned["components"].shape[1] if words else learned["columns"].size
+    rows = _room(matrix, width)
+    if width == 0:
+        return rows, present.copy()
+    has = present.copy()
+
+    def block(which: slice) -> None:
+        here = np.flatnonzero(present[which]) + which.start
+        if here.size:
+            found = points_of(learned, matrix[here])
+            rows[here] = found
+            if words:
+                has[here] = found.any(axis=1)
+
+    for _ in threads.map(block, row_blocks(rows.shape[0], 16 * max(width, matrix.shape[1]))):
+        pass
+    return rows, has
+
+
+def points_of(learned: Learned, part: Matrix) -> Floats:
+    """Some rows, all of them present, in a learned space."""
+    if learned["kind"] == "sparse":
+        weighted = tf_idf(part, learned["idf"], _damping(learned))
+        # Words that no component speaks of leave nothing but rounding.
+        return np.asarray(unit_rows(weighted @ learned["components"].astype(np.float64), smallest=1e-6))
+    part = part.toarray() if is_sparse(part) else part
+    part = part[:, learned["columns"]]
+    if learned["kind"] == "ranks":
+        values: Floats = part.astype(np.float64)
+        for column in range(values.shape[1]):
+            values[:, column] = np.interp(values[:, column], learned["knots"][column], learned["heights"][column])
+        return values
+    with np.errstate(over="ignore"):
+        values = (_CHANGES.get(learned["kind"], _as_doubles)(part) - learned["shift"]) * learned["factor"]
+        values = np.clip(values, -_FAR, _FAR)
+    if learned["kind"] == "cos":
+        values = (unit_rows(values) - learned["middle"]) / learned["length"]
+    return values
+
+
+def _as_doubles(values: Any) -> Floats:
+    return np.asarray(values, dtype=np.float64)
+
+
+_CHANGES: dict[str, Callable[[Any], Floats]] = {"sqrt": signed_root}
+
+
+def _damping(learned: Learned) -> Damping:
+    return "counts" if learned["counts"] else "weights"
+
+
+def _smallest_entry(matrix: Matrix, present: Mask) -> float:
+    """The smallest entry other than 0; 1 where there is none."""
+    smallest = np.inf
+    for block in row_blocks(matrix.shape[0], _row_bytes(matrix)):
+        part = matrix[block][present[block]]
+        values = part.data if is_sparse(part) else part
+        values = values[values != 0]
+        smallest = min(smallest, float(values.min())) if values.size else smallest
+    return smallest if np.isfinite(smallest) else 1.0
+
+
+def _rank_points(matrix: Matrix, present: Mask, threads: Workers) -> tuple[Singles, Mask, Learned]:
+    held, width = np.flatnonzero(present), int(matrix.shape[1])
+    rows = _room(matrix, width)
+    knots, heights = np.zeros((2, width, KNOTS))
+    varies = np.zeros(width, dtype=bool)
+
+    def columns(which: slice) -> None:
+        part = np.ascontiguousarray(matrix[:, which].T[:, held])
+        for column, values in enumerate(part, start=which.start):
+            found = rank_heights(values)
+            if found is not None:
+                varies[column] = True
+                rows[held, column], knots[column], heights[column] = found
+
+    if held.size:
+        size = max(1, min(16, 2**26 // (8 * held.size + 1)))
+        for _ in threads.map(columns, [slice(c, min(c + size, width)) for c in range(0, width, size)]):
+            pass
+    keep = np.flatnonzero(varies)
+    if keep.size < width:
+        rows = np.ascontiguousarray(rows[:, keep])
+    lengths = [
+        np.sqrt((rows[block].astype(np.float64) ** 2).sum(axis=1)) for block in row_blocks(rows.shape[0], 8 * width)
+    ]
+    length = float(np.concatenate(lengths)[held].mean()) if keep.size else 1.0
+    rows /= np.float32(length)
+    learned = {"kind": "ranks", "columns": keep, "knots": knots[keep], "heights": heights[keep] / length}
+    return rows, present.copy(), learned
+
+
+def _varies(rows: Singles, present: Mask) -> bool:
+    if not present.any() or not rows.shape[1]:
+        return False
+    low, high = np.full(rows.shape[1], np.inf), np.full(rows.shape[1], -np.inf)
+    for block in row_blocks(rows.shape[0], 8.0 * rows.shape[1]):
+        part = rows[block][present[block]]
+        low, high = (
+            np.minimum(low, part.min(axis=0, initial=np.inf)),
+            np.maximum(high, part.max(axis=0, initial=-np.inf)),
+        )
+    return float((high - low).max()) >= 1e-6
+
+
+def _ranges(
+    name: str, matrix: Matrix, present: Mask, change: Callable[[Any], Floats], threads: Workers
+) -> tuple[Floats, Floats, Floats]:
+    """The smallest, the largest and the mean value of every column."""
+    width = int(matrix.shape[1])
+    low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
+
+    def block(which: slice) -> tuple[Floats, Floats, Floats]:
+        part = change(matrix[which][present[which]])
+        with np.errstate(over="ignore"):
+            return part.min(axis=0, initial=np.inf), part.max(axis=0, initial=-np.inf), part.sum(axis=0)
+
+    for lowest, highest, added in threads.map(block, row_blocks(matrix.shape[0], 16.0 * max(1, width))):
+        low, high, total = np.minimum(low, lowest), np.maximum(high, highest), total + added
+    if not present.any():
+        return np.zeros(width), np.zeros(width), np.zeros(width)
+    with np.errstate(over="ignore", invalid="ignore"):
+        too_wide = ~(high - low < 1e-3 * float(np.finfo(matrix.dtype).max)) | ~np.isfinite(total)
+    if too_wide.any():
+        column = int(np.flatnonzero(too_wide)[0])
+        raise ViewError(
+            f"view {name!r}, column {column}, holds values from {low[column]:g} to {high[column]:g}, more than "
+            f"{matrix.dtype} can add up. Divide the column by a large number first."
+        )
+    return low, high, total / np.count_nonzero(present)
+
+
+def _mean_point(learned: Learned, matrix: Matrix, present: Mask, threads: Workers) -> Floats:
+    def block(which: slice) -> Floats:
+        return np.asarray(points_of(learned, matrix[which][present[which]]).sum(axis=0))
+
+    total: Floats = np.zeros(learned["columns"].size)
+    for part in threads.map(block, row_blocks(matrix.shape[0], 16.0 * max(1, matrix.shape[1]))):
+        total += part
+    return np.asarray(total / max(1, int(np.count_nonzero(present))))
+
+
+def _mean_length(learned: Learned, matrix: Matrix, present: Mask, threads: Workers) -> float:
+    """The mean length of rows in a space; 1 where all are zero."""
+
+    def block(which: slice) -> float:
+        part = points_of(learned, matrix[which][present[which]])
+        return float(np.sqrt(np.einsum("ij,ij->i", part, part)).sum())
+
+    total = sum(threads.map(block, row_blocks(matrix.shape[0], 16.0 * max(1, matrix.shape[1]))), 0.0)
+    return total / int(np.count_nonzero(present)) if total > 0 else 1.0
+
+
+def _room(matrix: Matrix, width: int) -> Singles:
+    """Zeros for a view's points; in a file without a name where the view lies on disk and they would fill memory."""
+    shape = (int(matrix.shape[0]), width)
+    if 4 * shape[0] * width <= _IN_MEMORY or not _on_disk(matrix):
+        return np.zeros(shape, dtype=np.float32)
+    from tempfile import TemporaryFile
+
+    with TemporaryFile(prefix="manyview-") as file:
+        return np.memmap(file, np.float32, "w+", shape=shape)
+
+
+def _on_disk(matrix: Any) -> bool:
+    while isinstance(matrix, np.ndarray):
+        if isinstance(matrix, np.memmap):
+            return True
+        matrix = matrix.base
+    return False
+
+
+def _row_bytes(matrix: Matrix) -> float:
+    return float(12.0 * matrix.nnz / max(1, matrix.shape[0]) + 16 if is_sparse(matrix) else 8.0 * matrix.shape[1])

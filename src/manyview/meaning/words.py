@@ -1,0 +1,80 @@
+"""The photo words: what pictures are named with, in seven languages.
+
+They are in ``words.csv``, one line a word: English first, then German, French, Spanish, Italian, Portuguese and Dutch.
+The translations are our own; correct them there. After a change of the English column, ``tools/make_meaning_tables.py``
+makes the tables anew.
+"""
+
+from __future__ import annotations
+
+import csv
+import locale
+import os
+from functools import cache
+from pathlib import Path
+
+from ..data.checks import check_choice
+from ..data.tags import match_key
+
+__all__ = ["LANGUAGES", "as_english", "check_language", "english_words", "language_here", "photo_words"]
+
+WORDS = Path(__file__).parent / "words.csv"
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+
+
+@cache
+def _columns() -> dict[str, tuple[str, ...]]:
+    with WORDS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {language: tuple(row[language] or row["en"] for row in rows) for language in LANGUAGES}
+
+
+def english_words() -> tuple[str, ...]:
+    """The words in English, in the order of the tables."""
+    return _columns()["en"]
+
+
+def photo_words(language: str | None = None) -> tuple[str, ...]:
+    """The words in a language, in the order of the tables; in that of the machine where none is named.
+
+    >>> photo_words("de")[:3]
+    ('Strand', 'Küste', 'Meer')
+    """
+    return _columns()[check_language(language)]
+
+
+def check_language(language: str | None) -> str:
+    """A language there are words in; that of the machine for None."""
+    return language_here() if language is None else str(check_choice("language", language, LANGUAGES))
+
+
+def language_here() -> str:
+    """The language the machine is set to, if there are words in it, else English."""
+    named = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None) or locale.getlocale()[0]
+    short = (named or "")[:2].lower()
+    return short if short in LANGUAGES else "en"
+
+
+def as_english(text: str, language: str | None = None) -> str:
+    """A text in English, where it is one of the words in some language; any other text as it is.
+
+    ``language`` is asked first: "mare" is the sea in Italian. An English word stays what it is.
+
+    >>> as_english("Sonnenuntergang"), as_english("two dogs in the snow")
+    ('sunset', 'two dogs in the snow')
+    """
+    asked = check_language(language)
+    for one in dict.fromkeys((asked, *LANGUAGES)):
+        found = _dictionary(one).get(match_key(text))
+        if found is not None:
+            return found
+    return text
+
+
+@cache
+def _dictionary(language: str) -> dict[str, str]:
+    """Words in a language -> English."""
+    found: dict[str, str] = {}
+    for word, meaning in zip(_columns()[language], english_words(), strict=True):
+        found.setdefault(match_key(word), meaning)
+    return found

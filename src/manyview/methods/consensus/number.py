@@ -1,0 +1,253 @@
+"""How many groups do the neighbours of the items fall into? Nothing is clustered for the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import Matrix, is_sparse
+from ...blocks import Workers, row_blocks, workers
+from ...data.checks import check_number
+from ...data.views import Views
+from ...errors import ParameterError
+from ...types import Floats, Places, Singles
+from ..curves import curve, picture
+from ..neighbours import nearest_neighbours
+from ..preparation import has_words, key_of, prepare
+from ..spectral import leading_eigenpairs, normalised_graph
+from ._communities import communities
+from ._graph import NeighbourGraph
+from ._vote import Points, kinds_of, points_of
+
+__all__ = ["ClusterNumbers", "count_clusters"]
+
+_MOST_ITEMS = 6_000
+_MOST_VECTORS = 250
+_NEIGHBOURS = 10
+_FEWEST = 4
+"""Different items it takes to find a number."""
+_FEW = 60
+"""Items below which two groups are considered; from there on a coarse division in two hides all others."""
+_TEXT, _OTHER = 0.3, 2.0
+"""Where to look, in communities: those of texts are too many, those of everything else too few."""
+_WORDS = 10
+"""Entries per row from which a sparse view is a text."""
+_COPIES = 0.2
+"""Of the usual distance; re-encoded and slightly cropped pictures are closer, different ones of the same thing not."""
+_CLEAR = 0.5
+"""A rival below this share of the best score leaves no doubt."""
+_GROUPED = 0.35
+"""Modularity below which there is hardly anything to find: noise in many dimensions has less, every collection tried
+has more. Noise in few dimensions has more, too."""
+
+
+@dataclass(frozen=True)
+class ClusterNumbers:
+    """A suggested number of clusters, its rivals, and what they were chosen by.
+
+    ``candidates`` (m,) are the numbers looked at, ``score`` (m,) how clearly the neighbours fall apart at each: the gap
+    between two ``eigenvalues`` of their graph, less the farther from where the ``communities`` (a mean of two counts)
+    say. ``coarser`` and ``finer`` are the best numbers well below and well above, ``runner_up`` the best one outside
+    0.8 to 1.25 times the suggested, with ``rival`` times its score; None where there is none. ``modularity`` of the
+    communities says how far the items form groups at all. ``reason`` says it in words.
+    """
+
+    n_clusters: int
+    reason: str
+    coarser: int | None
+    finer: int | None
+    runner_up: int | None
+    rival: float
+    candidates: Places
+    score: Floats
+    eigenvalues: Floats
+    communities: float
+    modularity: float
+    n_items: int
+    """Different items that were looked at."""
+
+    def svg(self) -> str:
+        """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
+        marks = [one for one in (self.n_clusters, self.coarser, self.finer) if one is not None]
+        title = f"how clearly the neighbours fall apart: {self.n_clusters} clusters"
+        return picture(curve(self.candidates, self.score[:, None], marks, title, 0)) if self.score.size else picture()
+
+    def plot(self, path: Any) -> Path:
+        """Write the picture of ``svg`` to a file, which any browser shows."""
+        file = Path(path)
+        file.write_text(self.svg(), encoding="utf-8")
+        return file
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as numbers, words and lists."""
+        plain = {key: getattr(self, key) for key in self.__dataclass_fields__}
+        lists = {key: value.tolist() for key, value in plain.items() if isinstance(value, np.ndarray)}
+        return {**plain, **lists}
+
+
+def count_clusters(
+    views: Views,
+    *,
+    candidates: Iterable[int] | None = None,
+    max_items: int = _MOST_ITEMS,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> ClusterNumbers:
+    """Suggest a number of clusters for views, prepared as ``ConsensusClustering`` prepares them by default.
+
+    candidates : the only numbers to consider; all that make sense where None
+    max_items : larger collections are represented by so many items, at most 6,000, drawn with the seed
+
+    The graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
+    largest gap; but where a coarse division exists, that is always among the first. So gaps count by their distance
+    from c L, L the number of Louvain communities (geometric mean with 5 and with 10 neighbours) and c = 0.3 for texts,
+    2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2).
+    """
+    everyone = np.flatnonzero(views.mask.any(axis=1))
+    limit = min(max_items, _MOST_ITEMS)
+    if everyone.size > limit:
+        everyone = np.sort(np.random.default_rng(seed).choice(everyone, limit, replace=False))
+    chosen = views if everyone.size == views.n_items else views[everyone]
+    with workers(n_jobs) as threads:
+        points = _different(_prepared(chosen, threads), seed, threads)
+        n_items = points.rows.shape[0]
+        if n_items < _FEWEST or not points.names:
+            return _too_few(n_items)
+        count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
+        fine, coarse = (_graph(points, found, threads) for found in _neighbour_lists(points, count, seed, threads))
+        W = coarse.part(np.arange(n_items))
+        groups = communities(W, seed)
+        n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
+        level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
+        n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
+        numbers = _numbers(candidates, n_items, level, n_vectors)
+        n_vectors = max(n_vectors, int(numbers[-1]) + 1)
+        values = leading_eigenpairs(normalised_graph(W), n_vectors, seed=seed)[0]
+    centre = level * (_TEXT if _is_text(chosen) else _OTHER)
+    numbers = numbers[numbers < values.size]
+    score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
+    return _decide(numbers, score, values, level, coarse.modularity(groups), n_items)
+
+
+def _prepared(views: Views, threads: Workers) -> Points:
+    """Every view that varies, side by side, in an order that names do not change."""
+    found = prepare(views, "rank", threads)
+    spoken = [name for name in views.names if found.points[name].shape[1] and found.speaking[name].sum() > 1]
+    keys = {name: key_of(found.points[name]) for name in spoken}
+    order = sorted(spoken, key=lambda name: keys[name])
+    parts = [(found.points[name], found.speaking[name]) for name in order]
+    return points_of([(name, keys[name]) for name in order], views.n_items, parts)
+
+
+def _different(points: Points, seed: int, threads: Workers) -> Points:
+    """One of each kind of items, and of near copies the first: else copies would be each other's only neighbours.
+
+    Near copies are at most a fifth as far apart as any two items usually are, and a third as far as the tenth neighbour
+    of either: whatever has ten more like itself is a group and stays.
+    """
+    points = points.of(np.unique(kinds_of(points), return_index=True)[1])
+    n_items = points.rows.shape[0]
+    if n_items <= _FEW:
+        return points
+    near = nearest_neighbours(points.rows, _NEIGHBOURS, threads, seed=seed)
+    others = np.random.default_rng(seed).permutation(n_items)
+    usual = float(np.median(_distances(points.rows, others)))
+    limit = np.minimum(_COPIES * usual, _distances(points.rows, near[:, -1]) / 3)
+    is_first = np.ones(n_items, dtype=bool)
+    pairs = []
+    for column in near.T:
+        close = _distances(points.rows, column) <= np.minimum(limit, limit[column])
+        pairs += [sorted(pair) for pair in zip(np.flatnonzero(close).tolist(), column[close].tolist(), strict=True)]
+    for first, second in sorted(pairs):
+        if is_first[first]:
+            is_first[second] = False
+    return points.of(np.flatnonzero(is_first))
+
+
+def _distances(rows: Singles, others: Places | NDArray[np.int32]) -> Floats:
+    """How far each row is from another one."""
+    blocks = row_blocks(rows.shape[0], 16 * max(1, rows.shape[1]))
+    return np.concatenate(
+        [np.sqrt(((rows[block] - rows[others[block]]).astype(np.float64) ** 2).sum(axis=1)) for block in blocks]
+    )
+
+
+def _neighbour_lists(
+    points: Points, count: int, seed: int, threads: Workers
+) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]:
+    """Neighbours in every space, at most 5 of them and all of them."""
+    found = []
+    for space in points.spaces(at_least=2):
+        found.append(nearest_neighbours(space.rows, min(count, space.items.size - 1), threads, seed=seed))
+    return [near[:, :5] for near in found], found
+
+
+def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> NeighbourGraph:
+    """All views together have as much weight as the single ones."""
+    spaces = points.spaces(at_least=2)
+    weights = [1.0 if space.name is None else 1.0 / (len(spaces) - 1) for space in spaces]
+    return NeighbourGraph(points.rows.shape[0], spaces, found, weights, threads)
+
+
+def _is_text(views: Views) -> bool:
+    """Nothing but words, and ten or more of them per item in some view."""
+    if not all(has_words(views[name], views.present(name)) for name in views.names):
+        return False
+    return any(_entries(views[name]) >= _WORDS * views.n_items for name in views.names)
+
+
+def _entries(matrix: Matrix) -> int:
+    return int(matrix.nnz if is_sparse(matrix) else np.count_nonzero(matrix))
+
+
+def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vectors: int) -> Places:
+    if candidates is None:
+        low = 2 if n_items < _FEW else 3
+        high = max(4, min(4 * level, n_items / (2 if n_items <= 30 else 3)))
+        return np.arange(low, max(low, min(int(high), n_vectors - 1)) + 1)
+    numbers = np.unique([check_number("candidates", one, integer=True, low=2) for one in candidates]).astype(np.intp)
+    most = min(n_items // 2, _MOST_VECTORS)
+    if not numbers.size or numbers[-1] > most:
+        raise ParameterError(
+            f"candidates must be at most half the number of different items, and at most {_MOST_VECTORS}: {most} here; "
+            f"got {numbers[-1] if numbers.size else 'none'}."
+        )
+    return numbers
+
+
+def _decide(
+    numbers: Places, score: Floats, values: Floats, level: float, modularity: float, n_items: int
+) -> ClusterNumbers:
+    def best(where: NDArray[np.bool_]) -> int | None:
+        return int(numbers[where][np.argmax(score[where])]) if where.any() else None
+
+    chosen = int(numbers[np.argmax(score)])
+    top = float(score.max())
+    coarser = best(numbers <= 0.72 * chosen)
+    finer = best((numbers >= 1.35 * chosen) & (numbers <= 3 * chosen))
+    runner_up = best((numbers < 0.8 * chosen) | (numbers > 1.25 * chosen))
+    rival = float(score[numbers == runner_up][0] / top) if runner_up is not None and top > 0 else 0.0
+    levels = ", ".join(
+        f"{name}: {number}" for name, number in (("coarser", coarser), ("finer", finer)) if number is not None
+    )
+    levels = f" {levels[0].upper()}{levels[1:]}." if levels else ""
+    if modularity < _GROUPED:
+        reason = f"These items hardly form groups; {chosen} is a guess.{levels}"
+    elif rival < _CLEAR:
+        reason = f"{chosen} clusters: the neighbours of the items fall apart most clearly there.{levels}"
+    else:
+        reason = f"{chosen} clusters; {runner_up} fits almost as well.{levels}"
+    found = (chosen, reason, coarser, finer, runner_up, rival, numbers, score, values, level, modularity, n_items)
+    return ClusterNumbers(*found)
+
+
+def _too_few(n_items: int) -> ClusterNumbers:
+    what = "one different item is" if n_items == 1 else f"{n_items} different items are"
+    reason = f"One cluster: {what} too few to find a number by. Ask for more with -k."
+    none = np.empty(0)
+    return ClusterNumbers(1, reason, None, None, None, 0.0, none.astype(np.intp), none, none, 1.0, 0.0, n_items)

@@ -1,0 +1,92 @@
+"""The nearest rows: equal to sorting everything, whatever the blocks and whoever is left out."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from manyview.blocks import workers
+from manyview.data import nearest
+from manyview.data.nearest import best_first, largest, most_alike, nearest_among
+
+
+def by_sorting(rows, k):
+    """Squared distances added up in float64, sorted by distance and then by index."""
+    rows = rows.astype(np.float64)
+    distances = ((rows[:, None] - rows[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(distances, np.inf)
+    index = np.broadcast_to(np.arange(len(rows)), distances.shape)
+    return np.lexsort((index, distances), axis=1)[:, :k]
+
+
+@pytest.mark.parametrize("block_rows", [7, 256, 1_024])
+@pytest.mark.parametrize("kind", ["normal", "grid", "copies", "far"])
+def test_equals_sorting_for_any_block_size(kind, block_rows, monkeypatch):
+    monkeypatch.setattr(nearest, "_QUERIES", block_rows)
+    monkeypatch.setattr(nearest, "_CANDIDATES", 3 * block_rows)
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(300, 5))
+    if kind == "grid":  # ties everywhere
+        rows = rng.integers(0, 4, size=(300, 3))
+    elif kind == "copies":
+        rows = np.repeat(rows[:20], 15, axis=0)
+    elif kind == "far":  # where inner products lose digits
+        rows = np.round(rows * 64) / 64 + 1_000
+    rows = rows.astype(np.float32)
+    with workers(2) as threads:
+        found = nearest_among(rows, rows, 10, threads, own=np.arange(300, dtype=np.int32))
+    assert np.array_equal(found, by_sorting(rows, 10))
+
+
+def test_new_rows_find_their_copies():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(500, 8)).astype(np.float32)
+    with workers(2) as threads:
+        found = nearest_among(rows[::5], rows, 3, threads)
+        assert np.array_equal(found[:, 0], np.arange(0, 500, 5))
+        assert nearest_among(rows[:0], rows, 3, threads).shape == (0, 3)
+
+
+def test_only_the_rows_listed_are_looked_at():
+    rows = np.array([[0], [1], [3], [7], [8]], dtype=np.float32)
+    own = np.arange(5, dtype=np.int32)
+    low, high = np.array([0, 1, 2], dtype=np.int32), np.array([2, 3, 4], dtype=np.int32)
+    with workers(1) as threads:
+        found = nearest_among(rows, rows, 1, threads, own=own, within=[(low[:2], low), (high, high)])
+    assert found.ravel().tolist() == [1, 0, 3, 4, 3]  # 3 would be nearest to 1, which its group does not hold
+
+
+def test_largest_and_best_first():
+    scores = np.array([[3.0, 9.0, 4.0, 9.0], [1.0, -np.inf, 0.0, 2.0]])
+    assert np.sort(largest(scores, 2)).tolist() == [[1, 3], [0, 3]]
+    places, values = best_first(scores, 3)
+    assert places.tolist() == [[1, 3, 2], [3, 0, 2]] and values.tolist() == [[9, 9, 4], [2, 1, 0]]
+    assert best_first(scores[0], 9)[0].tolist() == [1, 3, 2, 0]  # more than there are
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("in_groups", [False, True])
+def test_most_alike_equals_sorting(form, n_jobs, in_groups, monkeypatch):
+    monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 20_000)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 6))
+    present, own = rng.random(200) < 0.8, np.arange(200)
+    products = rows @ rows.T
+    products[:, ~present] = -np.inf
+    np.fill_diagonal(products, -np.inf)
+    within = None
+    if in_groups:  # everybody looks among those of the same half
+        within = [(own[own % 2 == half], own[own % 2 == half]) for half in (0, 1)]
+        products[own[:, None] % 2 != own % 2] = -np.inf
+    with workers(n_jobs) as threads:
+        found = most_alike(form(rows), form(rows), 5, threads, present=present, own=own, within=within)
+    assert found[0].tolist() == np.argsort(-products, axis=1, kind="stable")[:, :5].tolist()
+    np.testing.assert_allclose(found[1], -np.sort(-products, axis=1)[:, :5])
+
+
+def test_too_few_to_choose_from():
+    rows = np.eye(3)
+    with workers(1) as threads:
+        ids, products = most_alike(rows, rows, 4, threads, own=np.arange(3))
+    assert (products[:, :2] == 0).all() and (products[:, 2:] == -np.inf).all()
+    assert ids[:, :2].tolist() == [[1, 2], [0, 2], [0, 1]]

@@ -1,0 +1,222 @@
+"""Scalings of views: numbers worked out by hand, SciPy's ranks, literal versions, and views that lie on disk."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import ndtri
+
+from manyview.arrays import is_sparse
+from manyview.blocks import workers
+from manyview.data import spaces
+from manyview.data._ranks import in_peaks
+from manyview.data.spaces import (
+    are_counts,
+    column_spread,
+    cut_words,
+    damped,
+    inverse_frequency,
+    learn_points,
+    same_row_sums,
+    signed_root,
+    speaks,
+    tf_idf,
+    to_points,
+    unit_rows,
+)
+from manyview.errors import ViewError
+
+
+@pytest.fixture
+def threads():
+    with workers(2) as pool:
+        yield pool
+
+
+def points(matrix, scaling, threads, present=None):
+    matrix = matrix if is_sparse(matrix) else np.asarray(matrix, dtype=np.float64)
+    if present is None:
+        present = np.ones(matrix.shape[0], dtype=bool) if is_sparse(matrix) else ~np.isnan(matrix).all(axis=1)
+    return learn_points("v", matrix, present, scaling, threads)
+
+
+def test_minmax_of_three_numbers(threads):
+    rows, _, _ = points([[0.0], [1.0], [3.0]], "minmax", threads)
+    assert rows.ravel() == pytest.approx([-1.2, -0.3, 1.5])
+
+
+def test_ranks_of_four_numbers(threads):
+    rows, _, _ = points([[5.0], [1.0], [2.0], [2.0]], "rank", threads)
+    assert rows.ravel() == pytest.approx([2, -2, 0, 0], abs=1e-6)
+
+
+def test_ranks_against_scipy(threads):
+    from scipy.stats import rankdata
+
+    X = np.random.default_rng(0).normal(size=(50, 4)).round(1)
+    expected = ndtri((rankdata(X, axis=0) - 0.5) / 50)
+    expected -= expected.mean(axis=0)
+    expected /= np.sqrt((expected**2).sum(axis=1)).mean()
+    rows, _, _ = points(X, "rank", threads)
+    assert rows == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", spaces.DENSE_SCALINGS)
+def test_views_have_mean_row_length_one_and_no_constant_features(threads, scale):
+    X = np.random.default_rng(0).exponential(size=(40, 3)) * 100
+    X = np.insert(X, 1, 7.5, axis=1)
+    X[3] = np.nan
+    rows, present, learned = points(X, scale, threads)
+    held = rows[present]
+    assert rows.shape == (40, 4 if scale == "raw" else 3) and not rows[3].any() and not present[3]
+    assert np.sqrt((held**2).sum(axis=1)).mean() == pytest.approx(1, abs=1e-5)
+    assert held.mean(axis=0) == pytest.approx(np.zeros(rows.shape[1]), abs=1e-6)
+    again, _ = to_points(learned, X, present, threads)
+    assert again == pytest.approx(rows, abs=1e-5)
+
+
+def test_new_values_fall_between_the_ranks_of_their_neighbours(threads):
+    X = np.arange(4_000.0)[:, None] ** 2
+    _, _, learned = points(X, "rank", threads)
+    assert learned["knots"].shape == (1, 512)  # whatever n
+    new = np.array([[-5.0], [0.5], [1e6], [1e9]])
+    rows, _ = to_points(learned, new, np.ones(4, dtype=bool), threads)
+    middle, _ = to_points(learned, X, np.ones(4_000, dtype=bool), threads)
+    assert rows[0] == middle[0] and rows[3] == middle[-1]
+    assert middle[0] < rows[1] < rows[2] < middle[-1]
+    exact, _, _ = points(X, "rank", threads)
+    assert np.abs(middle - exact).max() < 0.05
+
+
+def test_peaks_are_seen_and_bells_are_not():
+    rng = np.random.default_rng(0)
+    two = rng.normal(size=300) + 6 * (np.arange(300) % 3 == 0)
+    three = rng.normal(size=300) + 6 * (np.arange(300) % 3)
+    assert in_peaks(np.sort(two)) and in_peaks(np.sort(three))
+    for smooth in (rng.normal(size=300), rng.random(300), rng.exponential(size=300), np.exp(rng.normal(size=300))):
+        assert not in_peaks(np.sort(smooth))
+    assert not in_peaks(np.array([0.0, 0.0, 1.0]))
+
+
+def test_text_weighting(threads):
+    counts = np.array([[1, 2, 0], [0, 1, 3], [4, 0, 0], [0, 0, 0], [1, 1, 1]])
+    idf = np.log(6 / (1 + np.array([3, 3, 2]))) + 1
+    damped = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf
+    weighted = tf_idf(sparse.csr_matrix(counts), idf, "counts").toarray()
+    lengths = np.linalg.norm(damped, axis=1, keepdims=True)
+    assert weighted == pytest.approx(np.divide(damped, lengths, out=np.zeros_like(damped), where=lengths > 0))
+    _, present, learned = points(sparse.csr_matrix(counts), "words", threads)
+    assert learned["counts"] is True and learned["idf"] == pytest.approx(idf)
+    assert present.tolist() == [True, True, True, False, True]  # no words: no opinion in this view
+
+
+def test_weights_below_one_never_turn_negative(threads):
+    shares = sparse.csr_matrix(np.random.default_rng(0).random((12, 6)) * (np.arange(6) % 2) * 0.3)
+    _, _, learned = points(shares, "words", threads)
+    assert learned["counts"] is False
+    assert (tf_idf(shares, learned["idf"], "weights").data >= 0).all()
+    signed = tf_idf(-shares, learned["idf"], "weights")
+    assert signed.toarray() == pytest.approx(-tf_idf(shares, learned["idf"], "weights").toarray())
+
+
+def test_sparse_rows_keep_their_angles(threads):
+    X = sparse.random(30, 20, 0.3, rng=np.random.default_rng(0)).tocsr() * 5
+    rows, present, learned = points(X, "words", threads)
+    assert rows.shape == (30, 19)
+    assert np.linalg.norm(rows[present], axis=1) == pytest.approx(np.ones(present.sum()), abs=1e-5)
+    weighted = tf_idf(X, learned["idf"], "weights").toarray()
+    assert rows @ rows.T == pytest.approx(weighted @ weighted.T, abs=0.05)  # one of 20 dimensions is dropped
+
+
+def test_proportions_are_told_by_their_sums():
+    X = np.random.default_rng(0).dirichlet(np.ones(5) * 0.3, size=60)
+    everyone = np.ones(60, dtype=bool)
+    assert same_row_sums(X, everyone) and not same_row_sums(X * np.arange(1, 61)[:, None], everyone)
+
+
+def test_roots_and_directions_literally(threads):
+    X = np.random.default_rng(0).normal(size=(30, 4)) ** 3
+    assert signed_root([-4.0, 0.0, 9.0]).tolist() == [-2.0, 0.0, 3.0]
+    root = np.sign(X) * np.sqrt(np.abs(X))
+    root -= root.mean(axis=0)
+    rows, _, learned = points(X, "sqrt", threads)
+    assert rows == pytest.approx(root / np.linalg.norm(root, axis=1).mean(), abs=1e-5)
+    centred = X - X.mean(axis=0)
+    units = centred / np.linalg.norm(centred, axis=1, keepdims=True)
+    units -= units.mean(axis=0)
+    rows, _, learned = points(X, "cos", threads)
+    assert rows == pytest.approx(units / np.linalg.norm(units, axis=1).mean(), abs=1e-5)
+    new, _ = to_points(learned, X[:3] * 2 - X.mean(axis=0), np.ones(3, dtype=bool), threads)
+    assert new == pytest.approx(rows[:3], abs=1e-5)  # twice as far from the middle: the same direction
+
+
+def test_words_can_be_cut_to_their_strongest_directions(threads):
+    X = sparse.random(60, 40, 0.2, rng=np.random.default_rng(0)).tocsr()
+    rows, present, learned = points(X, "words", threads)
+    fewer, _ = to_points(cut_words(learned, 5), X, present, threads)
+    assert fewer == pytest.approx(unit_rows(rows[:, :5]), abs=1e-5)
+
+
+def test_dampings():
+    assert damped([0.5, 1.0, np.e], "counts") == pytest.approx([1, 1, 2])
+    assert damped([-(np.e - 1), 0.0, np.e - 1], "weights") == pytest.approx([-1, 0, 1])
+
+
+def test_counts_in_a_dense_table_are_seen(threads):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.1, size=(50, 30)).astype(float)
+    everyone = np.ones(50, dtype=bool)
+    assert are_counts(counts, everyone)
+    assert not are_counts(counts[:, :10], everyone)  # a few figures are no words
+    assert not are_counts(counts + 1, everyone) and not are_counts(counts * 0.5, everyone)
+    assert not are_counts(-counts, everyone) and not are_counts(np.zeros((50, 30)), everyone)
+    assert not are_counts(rng.integers(0, 7, size=(50, 30)), everyone)  # grey levels
+    dense, has, _ = learn_points("v", counts, everyone, "words", threads)
+    thin, also, _ = learn_points("v", sparse.csr_matrix(counts), everyone, "words", threads)
+    assert np.array_equal(dense, thin) and np.array_equal(has, also)
+
+
+def test_idf_and_empty_rows_are_the_same_of_dense_and_sparse():
+    X = np.array([[0.0, 2.0], [0.0, 0.0], [1.0, 3.0]])
+    stored = sparse.csr_matrix(X)
+    stored.data[0] = 0.0  # a stored zero is no word
+    X[0, 1] = 0.0
+    present = np.array([True, True, False])
+    for matrix in (X, stored):
+        assert inverse_frequency(matrix, present) == pytest.approx(np.log([3, 3]) + 1)
+        assert speaks(matrix).tolist() == [False, False, True]
+
+
+def test_spread_of_columns(threads):
+    X = np.random.default_rng(0).normal(size=(40, 3)) * [1, 1e-3, 0] + [0, 5, 1e8 / 3]
+    mean, deviation = column_spread(X, np.arange(40) > 3, threads)
+    assert mean == pytest.approx(X[4:].mean(axis=0))
+    assert deviation[:2] == pytest.approx(X[4:, :2].std(axis=0)) and deviation[2] == 0
+
+
+def test_a_view_on_disk_gets_points_on_disk(threads, tmp_path, monkeypatch):
+    X = np.random.default_rng(0).normal(size=(700, 6)).astype(np.float32)
+    np.save(tmp_path / "x.npy", X)
+    stored = np.load(tmp_path / "x.npy", mmap_mode="r")[:]
+    present = np.arange(700) % 5 > 0
+    for scaling in spaces.DENSE_SCALINGS:
+        rows, _, _ = learn_points("v", X, present, scaling, threads)
+        assert rows.dtype == np.float32 and not isinstance(rows, np.memmap)
+        with monkeypatch.context() as few:
+            few.setattr(spaces, "_IN_MEMORY", 1_000)
+            there, _, _ = learn_points("v", stored, present, scaling, threads)
+        assert isinstance(there, np.memmap) and np.array_equal(there, rows)
+
+
+def test_ranks_of_many_items_are_learned_on_a_sample(threads, monkeypatch):
+    X = np.random.default_rng(0).exponential(size=(4_000, 3))
+    exact, _, _ = points(X, "rank", threads)
+    monkeypatch.setattr(spaces, "_SAMPLE", 2_000)
+    rows, _, _ = points(X, "rank", threads)
+    assert np.corrcoef(rows.ravel(), exact.ravel())[0, 1] > 0.999
+
+
+def test_values_that_cannot_be_added_up_are_refused(threads):
+    X = np.array([[1e305], [-1e307], [0.0]])
+    with pytest.raises(ViewError, match="column 0, holds values from -1e"):
+        points(X, "minmax", threads)
+    assert np.isfinite(points(X, "rank", threads)[0]).all()

@@ -1,0 +1,33 @@
+"""The questions of ``search.json``, and a collection of its items."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+
+from manyview import Collection
+from manyview.workflow.edits import rename
+
+TABLE = json.loads(Path(__file__).with_name("search.json").read_text(encoding="utf-8"))
+
+
+def make_collection(folder):
+    """The six items of the table: five with tags or words, one bare; two clusters; names in several scripts."""
+    items = TABLE["items"]
+    with (folder / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "caption", "words"])
+        rows.writerows([one["name"], one["text"], ";".join(one["tags"])] for one in items)
+    found = Collection.create(folder / "t.manyview", folder / "t.csv", id="id", text="caption", tags="words")
+    sure = [float("nan") if one["confidence"] is None else one["confidence"] for one in items]
+    found.save_run("rmkmc", np.array([one["cluster"] for one in items]), confidence=sure)
+    return found
+
+
+def say_the_rest(made):
+    """What the table says besides: names of clusters, and what is proposed."""
+    for cluster, name in TABLE["cluster_names"].items():
+        rename(made, int(cluster), name)
+    waiting = [(made.items.named(name).id, made.tagging.find(tag)) for name, tag in TABLE["proposed"]]
+    made.runs.save_proposals("by hand", [(item, tag, 0.5, 0.5, {"sentence": "as before"}) for item, tag in waiting])
