@@ -220,7 +220,10 @@ def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
 
     item = collection.items.named(name)
     reason = explain_in_run(collection, run, item.id)
+    _, fields = collection.reading.text_and_fields(item.id)
     if as_json:
-        print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason)})
+        print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason), "fields": fields})
     else:
+        for field, value in fields.items():
+            say(f"{safe(field.replace('_', ' '))}: {safe(str(value))}")
         say(safe(str(reason)))
