@@ -24,7 +24,7 @@ from ..errors import ParameterError
 from ..features.base import extractor_names
 from ..meaning.words import check_language
 from ..types import Progress
-from .changes import ChangeReport
+from .changes import ChangeReport, record_update, standing_before, tell_changes
 from .compute import Computed, came_with_source, compute_views, default_views
 from .identity import Then, identities_of_labels
 from .living import refresh_profiles, settle
@@ -32,7 +32,6 @@ from .methods_table import METHODS, Method, find_method
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .state import State
 from .transfer import Annotations, annotations_of, common_view
-from .updates import record_update, standing_before, tell_changes
 
 __all__ = ["Fitted", "fit_collection", "fit_model", "keep_run"]
 
@@ -146,6 +145,7 @@ def fit_collection(
             profiles,
             (X.ids, labels, _identities(collection, before, X.ids, labels)),
             "run {run}: {method}, {clusters} clusters",
+            before,
             method=method,
             settings=settings,
             views=_versions(collection, X.names),
@@ -163,6 +163,7 @@ def keep_run(
     profiles: ClusterProfiles,
     placed: tuple[NDArray[np.int64], NDArray[Any], Mapping[int, int]],
     summary: str,
+    before: Standing | None,
     *,
     method: str,
     **details: Any,
@@ -170,10 +171,10 @@ def keep_run(
     """Keep clusters as the run that counts, inside a transaction; what changed by it comes back with it.
 
     placed : the items that were described, ascending; their labels; which cluster each label continues
+    before : where every item was; None where this is the first run
     details : of ``Collection.save_run``
     """
     ids, labels, identities = placed
-    before = standing_before(collection)
     run = collection.save_run(
         method,
         labels,
