@@ -39,7 +39,7 @@ class Ranking:
 
     @property
     def answer(self) -> str:
-        """"plain", "weak", or "none": nothing here seems to show that."""
+        """ "plain", "weak", or "none": nothing here seems to show that."""
         return "plain" if self.best >= _PLAIN else "weak" if self.best >= LIKELY else "none"
 
 

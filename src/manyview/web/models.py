@@ -176,6 +176,9 @@ class ClusterRow(Said):
 
 class ClustersPage(Said):
     run: RunFacts | None
+    coarser: int | None
+    """Clusters at the next level up; None where there is none, or the run is not the newest."""
+    finer: int | None
     clusters: list[ClusterRow]
     n_items: int
     n_unplaced: int
@@ -440,6 +443,10 @@ class Pin(Asked):
 
 class Split(Asked):
     n: Annotated[int, Field(ge=2, le=100)] = 2
+
+
+class ToLevel(Asked):
+    to: Literal["coarser", "finer"]
 
 
 class Merge(Asked):
