@@ -20,12 +20,23 @@ from ..types import Floats, Mask, Places, Singles
 from .neighbours import nearest_neighbours
 from .spectral import plain_kmeans, short_kmeans
 
-__all__ = ["Sample", "Witness", "agreement_of", "draw_samples", "neighbours_in", "witnesses"]
+__all__ = [
+    "Sample",
+    "Witness",
+    "agreement_of",
+    "clearly_agrees",
+    "draw_samples",
+    "neighbours_in",
+    "standard_error",
+    "witnesses",
+]
 
 _ITEMS = 2_000
 _SAMPLES = 3
 _MEMBERS = 10  # quick partitions of a view in each sample
 _NEIGHBOURS = 10
+_AGREE = 0.03  # what an agreement must reach to be one,
+_ERRORS = 5.0  # and how many standard errors it must be away from chance
 
 
 @dataclass(frozen=True)
@@ -114,3 +125,14 @@ def agreement_of(items: Places, near: Places, witness: Witness) -> Floats:
             total[items] += np.where(pairs > 0, (share - chance) / (1.0 - chance), 0.0)
             count[items] += pairs > 0
     return np.divide(total, count, out=np.full(total.size, np.nan), where=count > 0)
+
+
+def clearly_agrees(values: Floats) -> bool:
+    """Is an agreement, item by item, more than chance? NaN counts for nothing."""
+    known = values[np.isfinite(values)]
+    return bool(known.size) and bool(known.mean() >= max(_AGREE, _ERRORS * standard_error(known)))
+
+
+def standard_error(values: Floats) -> float:
+    """Of the mean of some values."""
+    return float(values.std() / np.sqrt(values.size))

@@ -19,7 +19,7 @@ from ..data.spaces import DENSE_SCALINGS, are_counts, cut_words, learn_points, l
 from ..data.views import Views
 from ..errors import ViewError
 from ..types import Floats, Mask, Places, Singles
-from .agreement import agreement_of, draw_samples, neighbours_in, witnesses
+from .agreement import agreement_of, clearly_agrees, draw_samples, neighbours_in, witnesses
 
 __all__ = ["Prepared", "as_views", "key_of", "learn_again", "place_in", "prepare", "prepared_views"]
 
@@ -76,7 +76,7 @@ def _choose(
     told = _agreement(views, default, names, words, n_clusters, threads)
     chosen = {name: _best(told[name], "rank") for name in names if not words[name]}
     texts = [name for name in names if words[name]]
-    speak = [name for name in texts if _mean(told[name][_WIDTHS[-1]]) > 0]
+    speak = [name for name in texts if clearly_agrees(told[name][_WIDTHS[-1]])]  # noise must not hold back the others
     if speak:  # all of them together: one is too few to tell
         usual = {name: _mean(told[name][_WIDTHS[-1]]) for name in speak}
         gains = {q: _mean_over([told[name][q] / usual[name] for name in speak]) for q in _WIDTHS}

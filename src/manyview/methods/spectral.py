@@ -48,13 +48,19 @@ def normalised_graph(graph: Any) -> Any:
 
 
 def leading_eigenpairs(
-    operator: Operator, n_vectors: int, *, seed: int, tol: float = 1e-4, n_needed: int | None = None
+    operator: Operator,
+    n_vectors: int,
+    *,
+    seed: int,
+    tol: float = 1e-4,
+    n_needed: int | None = None,
+    repeated: bool = True,
 ) -> tuple[Floats, Floats]:
     """The largest eigenvalues (algebraic, falling) of a symmetric operator, and their eigenvectors as columns.
 
     Lanczos from a start vector drawn with ``seed``; dense for at most 400 items. One Krylov sequence sees a repeated
     eigenvalue once, so the search is repeated beside what was found until nothing larger is left: a graph in
-    thirty pieces gives thirty ones. Where Lanczos does not converge, what did is kept if that makes at least
+    thirty pieces gives thirty ones; ``repeated=False`` saves that search. Where Lanczos does not converge, what did is kept if that makes at least
     ``n_needed`` pairs (all by default); otherwise it tries again with tolerance 1e-2 and warns.
     """
     n_items = int(operator.shape[0])
@@ -68,7 +74,7 @@ def leading_eigenpairs(
             return values[::-1][:n_vectors], np.ascontiguousarray(vectors[:, ::-1][:, :n_vectors])
         rng = np.random.default_rng(seed)
         values, vectors = _lanczos(operator, n_vectors, tol, rng, n_needed or n_vectors)
-        for _ in range(n_vectors):
+        for _ in range(n_vectors if repeated else 0):
             more = _lanczos(_without(operator, values, vectors), _probes(n_vectors), tol, rng, 1)
             missed = more[0] > values[-1] + tol
             if not missed.any():

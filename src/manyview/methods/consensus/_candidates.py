@@ -31,7 +31,8 @@ _CLEARLY_BETTER = 0.02  # a gain below this is no reason to give up what people 
 _SAMPLE = 100_000  # items above which k-means is learned on so many of them
 _MANY = 100_000  # items above which only the best few candidates are refined
 _FEW = 4
-_EVENNESS = 0.02  # what the entropy of the sizes counts, where association counts 1
+_EVENNESS = 0.02  # what the entropy of the sizes counts, where association counts 1;
+_EVENNESS_ALONE = 0.1  # and where there is one view, with no second opinion against a lump
 
 
 class Found(NamedTuple):
@@ -71,25 +72,26 @@ def best_partition(
     if n_items > _MANY:
         by_value = sorted(made, key=lambda one: -votes.association(one.labels[leaders], n_clusters))
         made = [one for one in made if any(one is kept for kept in by_value[:_FEW])]
+    evenness = _EVENNESS if len(spaces) > 2 else _EVENNESS_ALONE
     best = Found(np.empty(0, dtype=np.intp), -np.inf, "", values)
     for one in made:
         labels, value = refine(votes, one.labels[leaders], n_clusters, leaders)
-        worth = _worth(labels, value, n_clusters)
+        worth = _worth(labels, value, n_clusters, evenness)
         if worth > best.worth:
             best = Found(labels, worth, one.name, values)
     if previous is not None:
         start = place_unknown(votes, previous, n_clusters)[leaders]
         labels, value = refine(votes, start, n_clusters, leaders)
-        worth = _worth(labels, value, n_clusters)
+        worth = _worth(labels, value, n_clusters, evenness)
         if best.worth <= (1.0 + _CLEARLY_BETTER) * worth:
             best = Found(labels, worth, "the earlier clusters", values)
     return best
 
 
-def _worth(labels: Places, association: float, n_clusters: int) -> float:
+def _worth(labels: Places, association: float, n_clusters: int, evenness: float) -> float:
     shares = np.bincount(labels) / labels.size
     shares = shares[shares > 0]
-    return association / n_clusters - _EVENNESS * float(shares @ np.log(shares)) / np.log(n_clusters)
+    return association / n_clusters - evenness * float(shares @ np.log(shares)) / np.log(n_clusters)
 
 
 def _spectral(votes: Votes, kinds: Places, n_clusters: int, seed: int) -> tuple[Floats, list[_Candidate]]:
@@ -98,8 +100,11 @@ def _spectral(votes: Votes, kinds: Places, n_clusters: int, seed: int) -> tuple[
     made, own = [], np.empty(0)
     for alpha in alphas:
         operator = mixed_operator(alpha, votes.graph, votes.memberships)
-        values, vectors = leading_eigenpairs(operator, n_clusters + _EXTRA_VECTORS, seed=seed, n_needed=n_clusters)
-        own = values if alpha == votes.alpha else own
+        is_own = alpha == votes.alpha
+        values, vectors = leading_eigenpairs(
+            operator, n_clusters + _EXTRA_VECTORS, seed=seed, n_needed=n_clusters, repeated=is_own
+        )
+        own = values if is_own else own
         for n_vectors in range(n_clusters, values.size + 1):
             rows = _together(spectral_rows(values[:n_vectors], vectors[:, :n_vectors], power=1.0), kinds)
             name = f"{n_vectors} eigenvectors, {alpha:.1f} of the vote with the neighbours"

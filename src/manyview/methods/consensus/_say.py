@@ -18,15 +18,22 @@ import numpy as np
 from ...arrays import Matrix, is_sparse
 from ...blocks import Workers
 from ...types import Floats, Mask, Singles
-from ..agreement import Sample, agreement_of, draw_samples, neighbours_in, witnesses
+from ..agreement import (
+    Sample,
+    agreement_of,
+    clearly_agrees,
+    draw_samples,
+    neighbours_in,
+    standard_error,
+    witnesses,
+)
 
 __all__ = ["Says", "scrambled", "view_says"]
 
 LEAST = 0.01  # the say of a view without support: items that have no other are still placed by it
 _FEWEST = 50  # items below which nothing is told apart from chance
 _FULL = 0.25  # of the best support
-_ERRORS = 5.0  # standard errors that an agreement must be away from chance,
-_AGREE = 0.03  # and how large it must be
+_ERRORS = 5.0  # standard errors by which structure must differ from none
 
 
 @dataclass(frozen=True)
@@ -64,8 +71,7 @@ def view_says(
             both = both[np.isfinite(both)]
             if both.size:
                 agreement[a, b] = agreement[b, a] = both.mean()
-                clearly = both.mean() >= max(_AGREE, _ERRORS * _error(both))
-                agree[a, b] = agree[b, a] = both.mean() if clearly else 0.0
+                agree[a, b] = agree[b, a] = both.mean() if clearly_agrees(both) else 0.0
     support = agree.sum(axis=1)
     if support.any():
         return Says(np.clip(support / (_FULL * support.max()), LEAST, 1.0), agreement, False)
@@ -78,15 +84,12 @@ def view_says(
         chance = agreement_of(*neighbours_in(rows, has, threads), nobody)
         own, chance = own[np.isfinite(own)], chance[np.isfinite(chance)]
         if own.size and chance.size:
-            has_structure[v] = own.mean() - chance.mean() > _ERRORS * np.hypot(_error(own), _error(chance))
+            error = np.hypot(standard_error(own), standard_error(chance))
+            has_structure[v] = own.mean() - chance.mean() > _ERRORS * error
     if not has_structure.any():
         return equal
     weights = np.where(has_structure, 1.0, LEAST)
     return Says(weights, agreement, bool(has_structure.sum() > 1))
-
-
-def _error(values: Floats) -> float:
-    return float(values.std() / np.sqrt(values.size))
 
 
 def scrambled(matrix: Matrix, seed: int) -> Matrix:
