@@ -37,9 +37,12 @@ def path(tmp_path):
 def test_from_proposals_to_decisions(path, tmp_path):
     table = tmp_path / "proposals.csv"
     said = run("suggest", path, "--rows", 5, "-o", table, "--jobs", 1)
-    assert "800 proposals are open" in said and "because of " in said and "of them should be right" in said
-    assert "... and 795 more" in said and f"wrote {table}" in said
     rows = read(table)
+    n_worth = sum(float(row["probability"]) >= 0.5 for row in rows)
+    assert f"{n_worth} proposals are worth asking, {800 - n_worth} are less likely" in said and ", which carr" in said
+    assert "very likely" in said and "Next: manyview accept" in said
+    assert f"... and {n_worth - 5} more" in said and f"wrote {table}" in said
+    assert "... and 795 more" in run("suggest", path, "--open", "--rows", 5, "--min-probability", 0)
     assert list(rows[0]) == ["id", "item", "tag", "probability", "reason"] and len(rows) == 800
     scores = [float(row["probability"]) for row in rows]
     assert scores == sorted(scores, reverse=True)
@@ -80,8 +83,7 @@ def test_tables_by_item_and_by_tag(path, tmp_path):
     assert [row["tag"] for row in by_tag] == sorted(row["tag"] for row in by_tag)
     assert {row["tag"] for row in ask("suggest", path, "--open", "--tag", "SNOW")["proposals"]} == {"snow"}
     assert {row["item"] for row in ask("suggest", path, "--open", "--item", "7")["proposals"]} == {"7"}
-    first = ask("suggest", path, "--open", "--by", "informative")["proposals"][0]
-    assert abs(first["probability"] - 0.5) < 0.35
+    assert "--by must be one of probability, item, tag" in run("suggest", path, "--open", "--by", "informative", code=2)
     run("suggest", path, "--open", "-o", tmp_path / "all.json")
     assert len(json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))) == 800
     everything = ask("reject", path, "--all", "--tag", "snow")
@@ -152,3 +154,44 @@ def test_what_cannot_be_done_is_said(path, tmp_path):
         assert words in run(*arguments, code=2), arguments
     with Collection.open(path) as collection:
         assert len(collection.history) == 0
+
+
+def test_a_line_is_trusted_once_completeness_is_known(path, monkeypatch):
+    run("suggest", path, "--jobs", 1)
+    err = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        app(["accept", str(path), "--min-probability", "0.9"])
+    assert not ended.value.code and "30 quick answers" in err.getvalue() and "--at-least 0.8" in err.getvalue()
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    with Collection.open(path) as before:
+        n_entries = len(before.history)
+    run("accept", path, "--min-probability", 0.7)
+    with Collection.open(path) as after:
+        assert len(after.history) == n_entries  # it asked, and was told no
+    assert "accepted" in run("accept", path, "--min-probability", 0.7, "--yes")
+    monkeypatch.undo()
+    said = run("suggest", path, "--jobs", 1, "--completeness", 0.6, "--rows", 3)
+    assert " %" in said and "of them should be right" in said and "very likely" not in said
+    with redirect_stdout(io.StringIO()), redirect_stderr(err := io.StringIO()), pytest.raises(SystemExit):
+        app(["accept", str(path), "--min-probability", "0.6"])
+    assert "note" not in err.getvalue()
+
+
+def test_doubtful_tags_are_listed(path):
+    run("suggest", path, "--jobs", 1)
+    with Collection.open(path, write=True) as found:
+        item = found.items.named("7").id
+        tag = found.tags.names[found.tags.yes[found.items.ids.tolist().index(item)].indices[0]]
+        doubts = f"[[{item}, {found.tagging.find(tag)}, 0.03]]"
+        found._catalog.run("UPDATE runs SET figures = json_set(figures, '$.doubtful', json(?))", (doubts,))
+    said = run("suggest", path, "--open", "--doubtful")
+    assert "1 recorded tag is doubtful" in said and tag in said and "manyview reject" in said
+    [one] = ask("suggest", path, "--open", "--doubtful")["doubtful"]
+    assert (one["item"], one["item_id"], one["tag"], one["probability"]) == ("7", item, tag, 0.03)
+    run("reject", path, "--item", 7, "--tag", tag)
+    assert ask("suggest", path, "--open", "--doubtful")["doubtful"] == []

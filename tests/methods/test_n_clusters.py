@@ -9,7 +9,7 @@ from scipy import sparse
 import manyview
 from manyview import suggest_n_clusters
 from manyview.errors import ParameterError
-from manyview.methods import n_clusters as module
+from manyview.methods import halves as module
 
 
 def blobs(n_items=200, n_blobs=5, d=6, seed=0, apart=6.0):
@@ -27,7 +27,7 @@ def test_both_ways_find_the_number_of_blobs(n_blobs):
     assert found.stability[n_blobs - 2].mean() > 0.99 > found.stability[-1].mean() + 0.1
     assert "agree" in found.reason
     other = suggest_n_clusters(X, model, candidates=range(2, 10), n_repeats=2, random_state=0, by="held_out")
-    assert other.n_clusters == n_blobs and "gains little" in other.reason
+    assert other.n_clusters == n_blobs and "bends most" in other.reason
     assert np.array_equal(other.stability, found.stability), "the same seed gave other trials"
 
 
@@ -36,7 +36,9 @@ def test_the_default_works_on_views_with_holes_and_tags():
     tags = sparse.csr_matrix(np.eye(4)[np.arange(150) % 4])
     looks[:5] = np.nan
     views = {"looks": looks, "tags": tags}
-    assert suggest_n_clusters(views, candidates=[2, 4, 6], n_repeats=2, random_state=0, n_jobs=1).n_clusters == 4
+    asked = {"candidates": [2, 4, 6], "n_repeats": 2, "random_state": 0, "n_jobs": 1}
+    assert suggest_n_clusters(views, by="stability", **asked).n_clusters == 4
+    assert suggest_n_clusters(views, **asked).n_clusters == 4
     assert module._check_candidates(None, 150).tolist() == [2, 3, 4, 5, 6, 7, 8, 9, 10, 12]
     assert module._check_candidates(None, 10**6)[-1] == 100
 
@@ -92,12 +94,12 @@ def test_knees_and_ties():
 def test_large_collections_are_sampled(monkeypatch):
     seen = []
     monkeypatch.setattr(module, "_trial", lambda m, v, p, n, halves, s: seen.extend(halves) or ([1, 1], [n, n]))
-    suggest_n_clusters(blobs(500), candidates=[2, 3], n_repeats=1, max_items=100, random_state=0)
+    suggest_n_clusters(blobs(500), by="stability", candidates=[2, 3], n_repeats=1, max_items=100, random_state=0)
     assert [half.size for half in seen] == [50] * 4 and not np.intersect1d(seen[0], seen[1]).size
 
 
 def test_the_plot_is_a_picture(tmp_path):
-    found = suggest_n_clusters(blobs(80, 3), candidates=[2, 3, 4], n_repeats=2, random_state=0)
+    found = suggest_n_clusters(blobs(80, 3), by="stability", candidates=[2, 3, 4], n_repeats=2, random_state=0)
     path = found.plot(tmp_path / "clusters.svg")
     root = ElementTree.fromstring(path.read_text())  # noqa: S314  our own file
     texts = [element.text for element in root.iter() if element.tag.endswith("text")]
@@ -110,10 +112,12 @@ def test_wrong_settings_are_named():
     for settings, words in (
         ({"estimator": manyview.FusionART()}, "finds the number of clusters by itself"),
         ({"estimator": object()}, "clusterer with fit and predict"),
-        ({"candidates": [2, 30]}, "at most half the number of items, 20"),
+        ({"candidates": [2, 30]}, "at most half the number of different items"),
         ({"candidates": []}, "got none"),
         ({"candidates": [1]}, "candidates"),
         ({"by": "luck"}, "by must be"),
+        ({"by": "stability", "candidates": [2, 30]}, "at most half the number of items, 20"),
+        ({"by": "neighbours", "estimator": manyview.AcceleratedKMeans()}, "leave estimator out"),
         ({"n_repeats": 0}, "n_repeats"),
     ):
         with pytest.raises(ParameterError, match=words):

@@ -30,6 +30,16 @@ def fit(
         bool,
         typer.Option("--fresh", help="Start afresh instead of continuing a run with the same settings (consensus)."),
     ] = False,
+    coarser: Annotated[
+        bool, typer.Option("--coarser", help="Fewer clusters: go up to the next level of the newest run (consensus).")
+    ] = False,
+    finer: Annotated[
+        bool, typer.Option("--finer", help="More clusters: go down to the next level of the newest run (consensus).")
+    ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Language of guessed names: en, de, fr, es, it, pt or nl. Default: your locale's."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -37,33 +47,49 @@ def fit(
 
     Missing default views are computed first.
     """
+    from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.fit import fit_collection
+    from ..workflow.levels import keep_level
     from ..workflow.living import current_clusters
 
-    with progress() as bar, Collection.open(collection, write=True) as found:
-        fitted = fit_collection(
-            found,
-            method,
-            n_clusters,
-            views=view or None,
-            annotations=annotations,
-            seed=seed,
-            fresh=fresh,
-            n_jobs=jobs,
-            progress=bar,
+    if (coarser or finer) and ((coarser and finer) or n_clusters or view or annotations or fresh):
+        raise ParameterError(
+            "--coarser and --finer move to another level of the newest run; they take no other option."
         )
+    with progress() as bar, Collection.open(collection, write=True) as found:
+        if coarser or finer:
+            fitted = keep_level(found, "coarser" if coarser else "finer", n_jobs=jobs)
+        else:
+            fitted = fit_collection(
+                found,
+                method,
+                n_clusters,
+                views=view or None,
+                annotations=annotations,
+                seed=seed,
+                fresh=fresh,
+                language=language,
+                n_jobs=jobs,
+                progress=bar,
+            )
         clusters = current_clusters(found, fitted.run.id)
     if as_json:
         print_json(
             {
                 "run": fitted.run.id,
-                "method": method,
+                "method": fitted.run.method,
                 "n_clusters": len(clusters),
                 "said": fitted.said,
                 "seconds": round(fitted.run.seconds, 1),
                 "clusters": [
-                    {"cluster": one.id, "labels": list(one.labels), "name": one.name, "size": one.size}
+                    {
+                        "cluster": one.id,
+                        "labels": list(one.labels),
+                        "name": one.name,
+                        "guessed": one.is_guess,
+                        "size": one.size,
+                    }
                     for one in clusters
                 ],
                 "changes": None if fitted.changes is None else fitted.changes.to_dict(),
@@ -72,7 +98,7 @@ def fit(
         )
     else:
         n_found = f"{len(clusters)} cluster{'' if len(clusters) == 1 else 's'}"
-        say(f"{safe(collection)}, run {fitted.run.id}: {method}, {n_found}, {fitted.run.seconds:.0f} s")
+        say(f"{safe(collection)}, run {fitted.run.id}: {fitted.run.method}, {n_found}, {fitted.run.seconds:.0f} s")
         for line in fitted.said:
             say(f"  {safe(line)}")
         for line in () if fitted.changes is None else fitted.changes.lines():

@@ -1,64 +1,17 @@
-"""How many clusters? What two halves of the items agree on, and what the one half says about the other."""
+"""How many clusters? What the neighbours of the items say, or the trials of a clusterer of yours."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ..arrays import is_sparse
 from ..data.checks import as_generator, check_choice, check_number
 from ..data.views import Views
-from ..errors import ParameterError, ViewWarning
-from ..types import Floats, Places
-from .base import say
+from ..errors import ParameterError
+from .consensus.number import ClusterNumbers, count_clusters
+from .halves import ClusterTrials, compare_halves
 
-__all__ = ["ClusterNumbers", "suggest_n_clusters"]
-
-_ALIKE = 0.01  # agreements that differ by less are alike
-_ROWS = 1000  # sparse rows compared with dense means at a time
-_GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 65, 80, 100)
-
-
-@dataclass(frozen=True)
-class ClusterNumbers:
-    """A suggested number of clusters, and the two curves behind it.
-
-    ``candidates`` (m,) are the numbers tried. ``stability`` (m, r) is how well two halves of the items agree, adjusted
-    Rand index, 1 at best, 0 by chance. ``held_out`` (m, r) is the objective on the half that was not fitted: higher is
-    better. ``by_stability`` and ``by_held_out`` are what each of them suggests, ``n_clusters`` the one that was asked
-    for, ``reason`` a few words about it.
-    """
-
-    n_clusters: int
-    reason: str
-    by_stability: int
-    by_held_out: int
-    candidates: Places
-    stability: Floats
-    held_out: Floats
-
-    def svg(self) -> str:
-        """Both curves with their spread over the trials, as the text of an SVG picture."""
-        panels = [
-            _panel(self.candidates, self.stability, self.by_stability, "agreement of two halves", 0),
-            _panel(self.candidates, self.held_out, self.by_held_out, "objective on the other half", 260),
-        ]
-        body = "\n".join(panels)
-        return (
-            '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 520" font-family="sans-serif" font-size="13">\n'
-            f'<rect width="640" height="520" fill="white"/>\n{body}\n</svg>\n'
-        )
-
-    def plot(self, path: Any) -> Path:
-        """Write the picture of ``svg`` to a file, which any browser shows."""
-        file = Path(path)
-        file.write_text(self.svg(), encoding="utf-8")
-        return file
+__all__ = ["ClusterNumbers", "ClusterTrials", "suggest_n_clusters"]
 
 
 def suggest_n_clusters(
@@ -66,52 +19,58 @@ def suggest_n_clusters(
     estimator: Any = None,
     *,
     candidates: Iterable[int] | None = None,
-    by: str = "stability",
+    by: str | None = None,
     n_repeats: int = 5,
     max_items: int = 20_000,
     fit_params: Mapping[str, Any] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
-) -> ClusterNumbers:
-    """Suggest how many clusters ``X`` has, for any clusterer that takes ``n_clusters``.
+) -> ClusterNumbers | ClusterTrials:
+    """Suggest how many clusters ``X`` has, from its items alone or for a clusterer that takes ``n_clusters``.
 
-    In each of ``n_repeats`` trials the items are cut into two random halves, and a copy of ``estimator`` is fitted to
-    each. *Stability*: each model labels the other's half, and its labels are compared with those found there (adjusted
-    Rand index); suggested is the largest number whose agreement is, within its standard error, that of the best.
-    *Held-out objective*: each model's ``score`` on the other's half, or, where it has none, the squared distances to
-    the means of its clusters, each view in units of its variance. Squared distances become minus their logarithm. It
-    usually grows with the number of clusters, so suggested is the knee of the curve, where it bends most.
+    *Neighbours*: the views are prepared as ``ConsensusClustering`` prepares them, and the number is where the graph of
+    nearest neighbours falls apart most clearly, in the region where its communities say; nothing is clustered. Rivals,
+    a coarser and a finer number come with it. *Stability* and *held-out objective*: in each of ``n_repeats`` trials the
+    items are cut into two random halves, and a copy of ``estimator`` is fitted to each. Each model labels the other's
+    half, and its labels are compared with those found there (adjusted Rand index); suggested is the largest number
+    whose agreement is, within its standard error, that of the best. Or each model's ``score`` on the other's half
+    (where it has none, the squared distances to the means of its clusters, each view in units of its variance; squared
+    distances become minus their logarithm) is taken; that usually grows with the number, so suggested is where it bends
+    most.
 
     Parameters
     ----------
     X : Views, a list or dict of matrices, or one 2-D array
     estimator : a clusterer of manyview, or None
-        By default ``ConcatenatedKMeans(view_scale=("minmax", "mean_distance"), n_init=3)``.
-    candidates : numbers to try; by default from 2 to the square root of the number of items, at most 100, ever sparser
-    by : "stability" or "held_out", default="stability"
-        Which of the two decides; both are computed.
+        For trials: None takes ``ConcatenatedKMeans(view_scale=("minmax", "mean_distance"), n_init=3)``.
+    candidates : numbers to consider
+        By default, for neighbours: from 3 (2 below 60 items) up to four times the communities; in trials: from 2 to
+        the square root of the number of items, at most 100, ever sparser.
+    by : "neighbours", "stability", "held_out" or None
+        None asks the neighbours, unless an estimator is given: then its stability decides.
     n_repeats : int, default=5
+        Of trials.
     max_items : int, default=20_000
-        Larger collections are represented by so many random items.
+        Larger collections are represented by so many random items; by 6,000 for neighbours.
     fit_params : dict or None
         What ``fit`` takes beside ``X`` (``annotations``, ``tags``, ``sample_weight``). What has one entry per item is
         cut with the items.
     random_state : None, int or numpy Generator
     n_jobs : None or int
-        Passed to estimators that have it.
+        Threads; passed to estimators that have it.
     verbose : int, default=0
         1 tells of every number tried, on stderr.
 
     Returns
     -------
-    ClusterNumbers, with ``n_clusters``, ``reason``, both curves and ``plot(path)``.
+    ClusterNumbers (neighbours) or ClusterTrials: both have ``n_clusters``, ``reason``, ``candidates``, ``plot(path)``.
 
     Notes
     -----
-    Costs 2 x n_repeats fits on half the items for each candidate. T. Lange, V. Roth, M. Braun, J. Buhmann,
-    "Stability-based validation of clustering solutions", Neural Computation 16, 2004; knees as in V. Satopaa et al.,
-    "Finding a kneedle in a haystack", 2011.
+    Neighbours cost about a second, whatever the number of items; trials 2 x n_repeats fits on half the items for each
+    candidate. T. Lange, V. Roth, M. Braun, J. Buhmann, "Stability-based validation of clustering solutions", Neural
+    Computation 16, 2004; knees as in V. Satopaa et al., "Finding a kneedle in a haystack", 2011.
 
     Examples
     --------
@@ -119,202 +78,20 @@ def suggest_n_clusters(
     >>> from manyview import AcceleratedKMeans, suggest_n_clusters
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat(np.eye(4) * 9, 30, axis=0) + rng.normal(size=(120, 4))
+    >>> suggest_n_clusters(X, random_state=0).n_clusters
+    4
     >>> suggest_n_clusters(X, AcceleratedKMeans(n_init=5), candidates=range(2, 8), random_state=0).n_clusters
     4
     """
-    check_choice("by", by, ("stability", "held_out"))
+    check_choice("by", by, ("neighbours", "stability", "held_out", None))
     repeats = check_number("n_repeats", n_repeats, integer=True, low=1)
     limit = check_number("max_items", max_items, integer=True, low=4)
-    model = _check_estimator(estimator)
-    views, params = Views(X), dict(fit_params or {})
-    rng = as_generator(random_state)
-    items = np.flatnonzero(views.mask.any(axis=1))
-    if items.size > limit:
-        items = np.sort(rng.choice(items, limit, replace=False))
-    numbers = _check_candidates(candidates, items.size)
-    if n_jobs is not None and "n_jobs" in model.get_params():
-        model.set_params(n_jobs=n_jobs)
-    trials = [(rng.permutation(items), rng.integers(2**31, size=2)) for _ in range(repeats)]
-    stability, held_out = np.empty((2, numbers.size, 2 * repeats))
-    for row, number in enumerate(numbers.tolist()):
-        for r, (order, seeds) in enumerate(trials):
-            halves = [np.sort(half) for half in np.array_split(order, 2)]
-            scores = _trial(model, views, params, number, halves, seeds)
-            stability[row, 2 * r : 2 * r + 2], held_out[row, 2 * r : 2 * r + 2] = scores
-        if verbose:
-            say(f"{number} clusters: agreement {stability[row].mean():.3f}, held-out {held_out[row].mean():.6g}")
-    steady, bend = _largest_steady(numbers, stability), _knee(numbers, held_out.mean(axis=1))
-    agreement = stability[numbers == steady].mean()
-    reasons = {
-        "stability": f"the most on which two halves of the items agree (adjusted Rand index {agreement:.2f})",
-        "held_out": "from there on the objective on items that were not fitted gains little",
-    }
-    chosen = steady if by == "stability" else bend
-    return ClusterNumbers(chosen, reasons[by], steady, bend, numbers, stability, held_out)
-
-
-def _check_estimator(estimator: Any) -> Any:
-    from sklearn.base import clone
-
-    if estimator is None:
-        from .kmeans.baselines import ConcatenatedKMeans
-
-        return ConcatenatedKMeans(view_scale=("minmax", "mean_distance"), n_init=3)
-    name = type(estimator).__name__
-    if not hasattr(estimator, "get_params") or not hasattr(estimator, "predict"):
-        raise ParameterError(f"estimator must be a clusterer with fit and predict, got {name}.")
-    if "n_clusters" not in estimator.get_params():
-        raise ParameterError(f"{name} has no parameter n_clusters: it finds the number of clusters by itself.")
-    return clone(estimator)
-
-
-def _check_candidates(candidates: Iterable[int] | None, n_items: int) -> Places:
-    if candidates is None:
-        numbers = [number for number in _GRID if number <= max(2, int(np.sqrt(n_items)))]
-    else:
-        numbers = [check_number("candidates", number, integer=True, low=2) for number in candidates]
-    found = np.unique(np.array(numbers, dtype=np.intp))
-    if not found.size or found[-1] > n_items // 2:
-        raise ParameterError(
-            f"candidates must be at most half the number of items, {n_items // 2}, since each half is clustered by "
-            f"itself; got {found[-1] if found.size else 'none'}."
-        )
-    return found
-
-
-def _trial(
-    model: Any, views: Views, params: Mapping[str, Any], n_clusters: int, halves: list[Places], seeds: Places
-) -> tuple[list[float], list[float]]:
-    """Fit both halves; each model is asked about the half of the other."""
-    from sklearn.base import clone
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.metrics import adjusted_rand_score
-
-    fitted = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", ViewWarning)
-        for half, seed in zip(halves, seeds.tolist(), strict=True):
-            copy = clone(model).set_params(n_clusters=n_clusters)
-            if "random_state" in copy.get_params():
-                copy.set_params(random_state=seed)
-            own = {key: _rows_of(value, half, views.n_items) for key, value in params.items()}
-            fitted.append(copy.fit(views[half], **own))
-        agreement, objective = [], []
-        for mine, other, here, there in ((0, 1, halves[0], halves[1]), (1, 0, halves[1], halves[0])):
-            told, found = np.asarray(fitted[mine].predict(views[there])), np.asarray(fitted[other].labels_)
-            both = (told >= 0) & (found >= 0)
-            agreement.append(float(adjusted_rand_score(found[both], told[both])))
-            objective.append(_objective(fitted[mine], views, here, there, told))
-    return agreement, objective
-
-
-def _objective(model: Any, views: Views, here: Places, there: Places, told: Places) -> float:
-    """A fitted model's own score of other items, or what stands for it. Squared distances are taken in logs."""
-    if not callable(getattr(model, "score", None)):
-        return -_log(_spread(views, here, np.asarray(model.labels_), there, told))
-    score = float(model.score(views[there]))
-    return -_log(-score) if hasattr(model, "inertia_") else score
-
-
-def _log(value: float) -> float:
-    return float(np.log(max(value, 1e-300)))
-
-
-def _rows_of(value: Any, rows: Places, n_items: int) -> Any:
-    """What belongs to these items, where there is one entry per item; otherwise all of it."""
-    length = (
-        value.shape[0] if hasattr(value, "shape") and value.shape else len(value) if hasattr(value, "__len__") else -1
-    )
-    if length != n_items or isinstance(value, (str, Mapping)):
-        return value
-    return [value[row] for row in rows.tolist()] if isinstance(value, (list, tuple)) else value[rows]
-
-
-def _spread(views: Views, here: Places, labels: Places, there: Places, told: Places) -> float:
-    """Mean squared distance of items to the means of the clusters they were told, in variances of each view."""
-    centres = views[here].means(labels, 1 + int(max(labels.max(initial=-1), told.max(initial=-1))))
-    total = 0.0
-    for name, matrix in views.items():
-        mask = views.present(name)
-        mine = (labels >= 0) & mask[here]
-        theirs = (told >= 0) & mask[there]
-        if not mine.any() or not theirs.any():
-            continue
-        rows = here[mine]
-        X, Y = (_dense_or_csr(matrix[part]) for part in (rows, there[theirs]))
-        overall = np.asarray(X.mean(axis=0)).ravel()
-        variance = float(_squares(X, overall[None, :], np.zeros(rows.size, dtype=np.intp)).mean())
-        if variance > 0:
-            total += float(_squares(Y, centres[name], told[theirs]).mean()) / variance
-    return total
-
-
-def _dense_or_csr(matrix: Any) -> Any:
-    return matrix.tocsr() if is_sparse(matrix) else matrix.astype(np.float64)
-
-
-def _squares(X: Any, means: Floats, which: Places) -> Floats:
-    """Squared distances of rows to their means."""
-    if not is_sparse(X):
-        return np.asarray(((X - means[which]) ** 2).sum(axis=1))
-    squares = np.empty(which.size)
-    for start in range(0, which.size, _ROWS):
-        part = slice(start, start + _ROWS)
-        rows, centres = X[part], means[which[part]]
-        squares[part] = np.asarray((rows.multiply(rows) - 2 * rows.multiply(centres)).sum(axis=1)).ravel()
-        squares[part] += (centres**2).sum(axis=1)
-    return np.maximum(squares, 0.0)
-
-
-def _largest_steady(numbers: Places, stability: Floats) -> int:
-    """The largest number whose agreement is that of the best, within its standard error."""
-    mean = stability.mean(axis=1)
-    best = int(np.argmax(mean))
-    error = float(stability[best].std(ddof=1) / np.sqrt(stability.shape[1]))
-    return int(numbers[np.flatnonzero(mean >= mean[best] - max(error, _ALIKE))[-1]])
-
-
-def _knee(numbers: Places, curve: Floats) -> int:
-    """Where a growing curve bends most: the point highest above the line from its start to its top."""
-    top = int(np.argmax(curve)) + 1
-    if top <= 2 or not curve[top - 1] > curve[0]:
-        return int(numbers[top - 1])
-    x = (numbers[:top] - numbers[0]) / (numbers[top - 1] - numbers[0])
-    y = (curve[:top] - curve[0]) / (curve[top - 1] - curve[0])
-    return int(numbers[int(np.argmax(y - x))])
-
-
-def _panel(numbers: Places, values: Floats, chosen: int, title: str, top: int) -> str:
-    """One curve: the mean, a band of one standard deviation, and a mark at the number chosen."""
-    mean, spread = values.mean(axis=1), values.std(axis=1)
-    low, high = float((mean - spread).min()), float((mean + spread).max())
-    height = high - low if high > low else 1.0
-
-    def place(number: float, value: float) -> str:
-        across = (number - numbers[0]) / max(1, numbers[-1] - numbers[0])
-        return f"{70 + 540 * across:.1f},{top + 210 - 165 * (value - low) / height:.1f}"
-
-    above = [place(n, v) for n, v in zip(numbers, mean + spread, strict=True)]
-    below = [place(n, v) for n, v in zip(numbers, mean - spread, strict=True)]
-    line = " ".join(place(n, v) for n, v in zip(numbers, mean, strict=True))
-    at = place(chosen, float(mean[numbers == chosen][0])).split(",")
-    left = [
-        f'<text x="62" y="{top + 214 - 165 * f:.0f}" text-anchor="end">{low + f * height:.3g}</text>' for f in (0, 1)
-    ]
-    step = max(1, numbers.size // 12)
-    ticks = [
-        f'<text x="{place(n, low).split(",")[0]}" y="{top + 230}" text-anchor="middle">{n}</text>'
-        for n in numbers[::step]
-    ]
-    return "\n".join(
-        [
-            f'<text x="70" y="{top + 26}" font-weight="bold">{title}: {chosen} clusters</text>',
-            f'<polyline points="70,{top + 40} 70,{top + 210} 610,{top + 210}" fill="none" stroke="#888"/>',
-            f'<polygon points="{" ".join(above + below[::-1])}" fill="#3b6ea5" opacity="0.2"/>',
-            f'<polyline points="{line}" fill="none" stroke="#3b6ea5" stroke-width="2"/>',
-            f'<circle cx="{at[0]}" cy="{at[1]}" r="5" fill="#c23b22"/>',
-            *left,
-            *ticks,
-        ]
-    )
+    views, rng = Views(X), as_generator(random_state)
+    if by == "neighbours" and estimator is not None:
+        raise ParameterError("by='neighbours' clusters nothing, so leave estimator out; 'stability' tries it.")
+    if by == "neighbours" or (by is None and estimator is None):
+        seed = int(rng.integers(2**31))
+        return count_clusters(views, candidates=candidates, max_items=limit, seed=seed, n_jobs=n_jobs)
+    settings: dict[str, Any] = {"n_repeats": repeats, "max_items": limit, "fit_params": fit_params, "rng": rng}
+    how = by or "stability"
+    return compare_halves(views, estimator, how, candidates=candidates, n_jobs=n_jobs, verbose=verbose, **settings)

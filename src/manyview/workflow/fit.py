@@ -22,6 +22,7 @@ from ..data.views import Views
 from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError
 from ..features.base import extractor_names
+from ..meaning.words import check_language
 from ..types import Progress
 from .changes import ChangeReport
 from .compute import Computed, came_with_source, compute_views, default_views
@@ -33,16 +34,12 @@ from .state import State
 from .transfer import Annotations, annotations_of, common_view
 from .updates import record_update, standing_before, tell_changes
 
-__all__ = ["Fitted", "fit_collection", "fit_model"]
+__all__ = ["Fitted", "fit_collection", "fit_model", "keep_run"]
 
-_FEWEST_TO_CHOOSE = 4
-"""Items it takes to compare two halves of them."""
 _RUNS_BACK = 4
 """Older runs whose clusters can come back."""
 _ENOUGH_KNOWN = 2 / 3
 """A run is gone on from where so large a share of the items was in it."""
-_MOST_TO_CHOOSE = 4000
-"""Items that stand for all when the number of clusters is found: about a minute of one core."""
 
 
 @dataclass
@@ -66,18 +63,21 @@ def fit_collection(
     annotations: str | os.PathLike[str] | None = None,
     seed: int = 0,
     fresh: bool = False,
+    language: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Fitted:
     """Cluster a collection that is open for writing, and keep the run.
 
     method : a name of ``methods_table.METHODS``; None takes "consensus"
-    n_clusters : None finds a number by the held-out objective
+    n_clusters : None finds a number by what the neighbours of the items say; the run keeps how
     views : names of views, "tags" among them if the tags are to count; None takes all there are, after computing
         those that are there by default, and the tags where enough items have some
     annotations : another collection with tags, for "aplsa", which counts words of pictures (the view "visual_words",
         learned here) or of texts ("words"); it is only read
     fresh : do not go on from the run before, as "consensus" does where it is asked for the same again
+    language : of the words that pictures without tags are named with, one of ``meaning.words.LANGUAGES``; None takes
+        that of the machine
 
     Clusters that are found again keep their numbers (``identity``), and what a person said of them holds. Pictures that
     repeat another are left out of the fit and get the label of the one they repeat.
@@ -85,6 +85,7 @@ def fit_collection(
     collection.check_writable("a fit")
     chosen = find_method(method)
     method = chosen.name
+    language = check_language(language)
     if len(collection.items) < 2:
         raise ParameterError(f"{collection.path} has {len(collection.items)} items; clusters need at least two.")
     named = _named_views(collection, chosen, views, annotations)
@@ -93,7 +94,7 @@ def fit_collection(
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
     if absent := [name for name in named or () if name != TAGS and name not in collection.view_names]:
         raise ParameterError(" ".join(map(str, computed.notes)) or f"{collection.path} has no view {absent[0]!r}.")
-    tags, words = collection.tags, item_words(collection)
+    tags, words = collection.tags, item_words(collection, language)
     try:
         X, said, tag_names = fit_views(collection, named, method, tags)
     except ParameterError as error:
@@ -123,8 +124,11 @@ def fit_collection(
         warnings.simplefilter("always", UserWarning)
         if earlier is not None:
             model, labels, why = _go_on(X[rows], earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
+            number = earlier.number
         else:
-            model, labels, why = fit_model(X[rows], tags[rows], theirs, chosen, n_clusters, seed, n_jobs)
+            model, labels, why, number = fit_model(X[rows], tags[rows], theirs, chosen, n_clusters, seed, n_jobs)
+        if hasattr(model, "levels_"):
+            model.levels_["items"] = X.ids[rows]
         labels = np.asarray(labels)[places]
         weights = _view_weights(model, X.names)
         profiles = describe_run(X, labels, tags, words, weights=weights)
@@ -132,31 +136,61 @@ def fit_collection(
     if annotations is not None:
         settings["annotations"] = os.path.abspath(annotations)
     figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
-    figures |= {"view_weights": weights, "tag_names": tag_names}
+    figures |= {"view_weights": weights, "tag_names": tag_names, "language": language}
+    if number is not None:
+        figures["number"] = number
     with collection.transaction():
         before = standing_before(collection)
-        run = collection.save_run(
-            method,
-            labels,
-            X.ids,
+        run, changes = keep_run(
+            collection,
+            profiles,
+            (X.ids, labels, _identities(collection, before, X.ids, labels)),
+            "run {run}: {method}, {clusters} clusters",
+            method=method,
             settings=settings,
             views=_versions(collection, X.names),
             figures=figures,
             seconds=time.perf_counter() - started,
             model=model,
-            confidence=profiles.confidence,
-            identities=_identities(collection, before, X.ids, labels),
-            names={one.label: one.name.name for one in profiles},
-            profiles={one.label: by_number(one.to_dict(), X.ids) for one in profiles},
         )
-        state = settle(State(collection, run))
-        collection.living.end_update()  # an addition that was stopped: its items are in this run
-        refresh_profiles(state)
-        changes = None if before is None else tell_changes(state, (before.ids, before.clusters))
-        record_update(collection, "fit", f"run {run.id}: {method}, {len(profiles)} clusters", run, changes)
     if progress is not None:
         progress(f"fitting {method}", 1, 1)
     return Fitted(run, said, computed, profiles, changes)
+
+
+def keep_run(
+    collection: Store,
+    profiles: ClusterProfiles,
+    placed: tuple[NDArray[np.int64], NDArray[Any], Mapping[int, int]],
+    summary: str,
+    *,
+    method: str,
+    **details: Any,
+) -> tuple[Run, ChangeReport | None]:
+    """Keep clusters as the run that counts, inside a transaction; what changed by it comes back with it.
+
+    placed : the items that were described, ascending; their labels; which cluster each label continues
+    details : of ``Collection.save_run``
+    """
+    ids, labels, identities = placed
+    before = standing_before(collection)
+    run = collection.save_run(
+        method,
+        labels,
+        ids,
+        confidence=profiles.confidence,
+        identities=identities,
+        names={one.label: one.name.name for one in profiles},
+        profiles={one.label: by_number(one.to_dict(), ids) for one in profiles},
+        **details,
+    )
+    state = settle(State(collection, run))
+    collection.living.end_update()  # an addition that was stopped: its items are in this run
+    refresh_profiles(state)
+    changes = None if before is None else tell_changes(state, (before.ids, before.clusters))
+    told = summary.format(run=run.id, method=method, clusters=len(profiles))
+    record_update(collection, "fit", told, run, changes)
+    return run, changes
 
 
 class _Earlier(NamedTuple):
@@ -166,6 +200,8 @@ class _Earlier(NamedTuple):
     n_clusters: int
     labels: NDArray[np.int64]
     """One per item of the fit; -1 for those it did not know."""
+    number: dict[str, Any] | None
+    """How the number of clusters was found, where it was."""
 
 
 def _earlier(collection: Store, method: str, settings: Mapping[str, Any], ids: NDArray[np.int64]) -> _Earlier | None:
@@ -182,7 +218,7 @@ def _earlier(collection: Store, method: str, settings: Mapping[str, Any], ids: N
     n_clusters = np.unique(labels[labels >= 0]).size
     if n_clusters < 1 or (labels >= 0).mean() < _ENOUGH_KNOWN:
         return None
-    return _Earlier(newest.id, int(n_clusters), labels)
+    return _Earlier(newest.id, int(n_clusters), labels, newest.figures.get("number"))
 
 
 def _go_on(
@@ -266,19 +302,22 @@ def fit_model(
     n_clusters: int | None,
     seed: int,
     n_jobs: int | None,
-) -> tuple[Any, NDArray[Any], list[str]]:
-    """A fitted model, its labels, and how the number of clusters came about."""
+) -> tuple[Any, NDArray[Any], list[str], dict[str, Any] | None]:
+    """A fitted model, its labels, what to say of the number of clusters, and how it was found where it was."""
+    from ..methods.n_clusters import suggest_n_clusters
+
     if not method.takes_k:
         if n_clusters is not None:
             raise ParameterError(
                 f"{method.name} finds the number of clusters itself; leave -k out, or choose another method."
             )
         model = method.make(None, seed, n_jobs).fit(X)
-        return model, model.labels_, [f"{model.n_clusters_} clusters, found by {method.name}."]
-    why = []
+        return model, model.labels_, [f"{model.n_clusters_} clusters, found by {method.name}."], None
+    why, number = [], None
     if n_clusters is None:
-        n_clusters, sentence = _choose_number(X, seed, n_jobs)
-        why.append(sentence)
+        found: Any = suggest_n_clusters(X, random_state=seed, n_jobs=n_jobs)
+        n_clusters, number = found.n_clusters, found.to_dict()
+        why.append(found.reason)
     n_here = int(X.mask.any(axis=1).sum())
     if n_clusters > n_here:
         raise ParameterError(
@@ -298,25 +337,7 @@ def fit_model(
     n_found = np.unique(model.labels_[model.labels_ >= 0]).size
     if n_found < n_clusters:
         why.append(f"{n_found} of these {n_clusters} clusters {'has' if n_found == 1 else 'have'} items in them.")
-    return model, model.labels_, why
-
-
-def _choose_number(X: Views, seed: int, n_jobs: int | None) -> tuple[int, str]:
-    from threadpoolctl import threadpool_limits
-
-    from ..methods.n_clusters import suggest_n_clusters
-
-    n_here = int(X.mask.any(axis=1).sum())
-    if n_here < _FEWEST_TO_CHOOSE:
-        what = "one different item is" if n_here == 1 else f"{n_here} different items are"
-        return 1, f"one cluster: {what} too few to find a number by. Ask for more with -k."
-    # Hundreds of small k-means: OpenMP threads that wait for each other on a busy machine cost ten times the work.
-    with threadpool_limits(limits=1, user_api="openmp"):
-        # Two large groups are often the most stable answer and seldom the wanted one; the knee is.
-        found = suggest_n_clusters(
-            X, by="held_out", max_items=_MOST_TO_CHOOSE, random_state=seed, n_jobs=n_jobs, n_repeats=3
-        )
-    return int(found.n_clusters), f"{found.n_clusters} clusters: {found.reason}"
+    return model, model.labels_, why, number
 
 
 def _versions(collection: Store, names: Iterable[str]) -> dict[str, str]:

@@ -149,7 +149,7 @@ def vote(
         )
         used, numbers = _by_size(numbers)
     with step("levels"):
-        levels = grow_levels(graph, numbers, kinds)
+        levels = grow_levels(graph, points.rows, numbers, kinds)
     anchors = np.arange(n_items)
     if n_items > _ANCHORS:
         anchors = np.sort(np.random.default_rng(seed).choice(n_items, _ANCHORS, replace=False))

@@ -27,7 +27,7 @@ from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without
 from ..preparation import key_of, place_in, prepare
 from ._members import check_members, given_members
 from ._vote import Outcome, Points, kinds_of, place_new, points_of, vote
-from .levels import cut_levels, place_in_level, single_level
+from .levels import cut_levels, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
 
@@ -225,6 +225,12 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         check_is_fitted(self)
         return cut_levels(self.levels_, check_number("n_clusters", n_clusters, integer=True, low=1))
 
+    @property
+    def level_range_(self) -> tuple[int, int]:
+        """The smallest and the largest number of clusters that ``cut`` can give."""
+        check_is_fitted(self, "levels_")
+        return level_range(self.levels_)
+
     def at_level(self, n_clusters: int) -> ConsensusClustering:
         """A copy whose clusters, also in ``predict``, are those of ``cut``; it has no ``cluster_centers_``."""
         other = copy(self)
@@ -232,7 +238,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         other.n_clusters_ = int(n_clusters)
         other.cluster_sizes_ = np.bincount(other.labels_[other.labels_ >= 0], minlength=other.n_clusters_)
         other.level_ = other.n_clusters_
-        vars(other).pop("cluster_centers_", None)
+        other.__dict__.pop("cluster_centers_", None)
         return other
 
     def _learn_points(self, views: Views, threads: Workers) -> Points:
@@ -268,7 +274,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.n_clusters_ = int(numbers.max()) + 1
         self.cluster_sizes_ = np.bincount(self.labels_[placed], minlength=self.n_clusters_)
         self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
-        self.level_ = None  # predict answers at the level of the fit
+        self.level_: int | None = None  # predict answers at the level of the fit
         if outcome is None:
             self.levels_ = single_level(self.labels_)
         else:

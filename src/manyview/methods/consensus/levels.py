@@ -21,7 +21,15 @@ from ...types import Floats, Places, Singles
 from ..spectral import leading_eigenpairs, spectral_rows
 from ._graph import NeighbourGraph
 
-__all__ = ["cut_levels", "grow_levels", "level_nodes", "level_range", "place_in_level", "single_level"]
+__all__ = [
+    "cut_levels",
+    "grow_levels",
+    "level_nodes",
+    "level_range",
+    "nodes_of_level",
+    "place_in_level",
+    "single_level",
+]
 
 Levels = dict[str, Any]
 
@@ -31,13 +39,16 @@ _COARSEST = 2
 _SMALLEST = 3
 """Items on each side of a split."""
 _VECTORS = 4
+_LIGHT = 1e-6
+"""The say of points beside links, so that they only break ties."""
 _DENSE = 400
 """Items up to which all eigenvectors are found at once."""
 
 
-def grow_levels(graph: NeighbourGraph, labels: Places, kinds: Places) -> Levels:
+def grow_levels(graph: NeighbourGraph, rows: Singles, labels: Places, kinds: Places) -> Levels:
     """The tree of a clustering, from the links that a graph of neighbours has inside clusters and between them.
 
+    rows : (n, d), the points of the items; they decide where clusters have no links at all
     labels : (n,), from 0, each in use
     kinds : (n,), the same for equal items, which stay together
     """
@@ -45,7 +56,7 @@ def grow_levels(graph: NeighbourGraph, labels: Places, kinds: Places) -> Levels:
     parts, splits = _split(graph, labels, kinds, _FINEST * n_clusters)
     made_from = {child: parent for parent, children in splits for child in children}
     ends = [node for node in range(len(parts)) if node not in {parent for parent, _ in splits}]
-    root = {}
+    root: dict[int, int] = {}
     for node in range(len(parts)):  # a parent comes before its children
         root[node] = root[made_from[node]] if node in made_from else node
     ends.sort(key=lambda node: (root[node], node))
@@ -53,13 +64,13 @@ def grow_levels(graph: NeighbourGraph, labels: Places, kinds: Places) -> Levels:
     leaves = np.empty(labels.size, dtype=np.int32)
     for node in ends:
         leaves[parts[node]] = number[node]
-    joins = []
+    joins: list[tuple[int, int]] = []
     for parent, (first, second) in reversed(splits):
         number[parent] = len(ends) + len(joins)
         joins.append((number[first], number[second]))
     sizes = np.bincount(labels, minlength=n_clusters)
     nodes = [number[label] for label in range(n_clusters)]
-    for a, b in average_links(graph.between(labels, n_clusters), sizes):
+    for a, b in average_links(graph.between(labels, n_clusters), _products(rows, labels, n_clusters), sizes):
         joins.append((nodes[a], nodes[b]))
         nodes[a] = len(ends) + len(joins) - 1
     anchors = np.array([root[node] for node in ends], dtype=np.int32)
@@ -84,14 +95,25 @@ def level_nodes(levels: Levels, n_clusters: int) -> Places:
     Numbers follow the labels of the fit: a merged cluster stands where the first of its parts stood, the parts of a
     split one stand side by side. With as many clusters as the fit had, they are its labels.
     """
+    _, first, numbers = np.unique(_joined(levels, n_clusters), return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[numbers]  # leaves stand in the order of their anchors
+
+
+def nodes_of_level(levels: Levels, n_clusters: int) -> Places:
+    """(n_clusters,): the node that each of the clusters at a level is."""
+    found, first = np.unique(_joined(levels, n_clusters), return_index=True)
+    return found[np.argsort(first)]
+
+
+def _joined(levels: Levels, n_clusters: int) -> Places:
+    """(n_leaves,): the node that each leaf is part of at a level."""
     low, high = level_range(levels)
     if not low <= n_clusters <= high:
         raise ParameterError(f"the levels go from {low} to {high} clusters, got {n_clusters}. Fit again for others.")
     node = np.arange(high)
     for number, (a, b) in enumerate(levels["joins"][: high - n_clusters], start=high):
         node[(node == a) | (node == b)] = number
-    _, first, numbers = np.unique(node, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[numbers]  # leaves stand in the order of their anchors
+    return node
 
 
 def cut_levels(levels: Levels, n_clusters: int) -> Places:
@@ -126,15 +148,20 @@ def place_in_level(
     return found
 
 
-def average_links(weights: Floats, sizes: Places) -> list[tuple[int, int]]:
+def average_links(weights: Floats, products: Floats, sizes: Places) -> list[tuple[int, int]]:
     """Which clusters are merged, down to two: always the pair with the largest mean weight between two of their items.
 
-    ``weights`` (k, k) between clusters, ``sizes`` (k,). A pair (a, b) has a < b, and goes on as a. O(k^2) operations
+    ``weights`` (k, k) between clusters, ``sizes`` (k,). Where no weight tells clusters apart, the ``products`` of their
+    items' points do, which are added up in the same way. A pair (a, b) has a < b, and goes on as a. O(k^2) operations
     and a search of k for each merge.
     """
-    weights, sizes = weights.astype(np.float64), sizes.astype(np.float64)
+    sizes = sizes.astype(np.float64)
+    pairs, apart = np.outer(sizes, sizes), ~np.eye(sizes.size, dtype=bool)
+    typical = float(np.abs(products / pairs).max(initial=0.0))
+    heaviest = float((weights / pairs).max(initial=0.0, where=apart)) or 1.0
+    weights = weights + products * (_LIGHT * heaviest / typical if typical else 0.0)
     alive = np.ones(sizes.size, dtype=bool)
-    links = weights / np.outer(sizes, sizes)
+    links = weights / pairs
     np.fill_diagonal(links, -np.inf)
     best = links.argmax(axis=1)
     merges = []
@@ -154,6 +181,15 @@ def average_links(weights: Floats, sizes: Places) -> list[tuple[int, int]]:
         closer = alive & (row > links[np.arange(sizes.size), best])
         best[closer] = a
     return merges
+
+
+def _products(rows: Singles, labels: Places, n_clusters: int) -> Floats:
+    """(k, k): the inner products of all points of two clusters, added up."""
+    from scipy.sparse import csr_matrix
+
+    member = csr_matrix((np.ones(labels.size), (labels, np.arange(labels.size))), shape=(n_clusters, labels.size))
+    totals = np.asarray(member @ rows, dtype=np.float64)
+    return np.asarray(totals @ totals.T)
 
 
 def _split(

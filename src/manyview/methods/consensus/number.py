@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Matrix, is_sparse
-from ...blocks import Workers, workers
+from ...blocks import Workers, row_blocks, workers
+from ...data.checks import check_number
 from ...data.views import Views
-from ...types import Floats, Places
+from ...errors import ParameterError
+from ...types import Floats, Places, Singles
+from ..curves import curve, picture
 from ..neighbours import nearest_neighbours
 from ..preparation import has_words, key_of, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
@@ -33,6 +37,8 @@ _TEXT, _OTHER = 0.3, 2.0
 """Where to look, in communities: those of texts are too many, those of everything else too few."""
 _WORDS = 10
 """Entries per row from which a sparse view is a text."""
+_COPIES = 0.2
+"""Of the usual distance; re-encoded and slightly cropped pictures are closer, different ones of the same thing not."""
 _CLEAR = 0.5
 """A rival below this share of the best score leaves no doubt."""
 _GROUPED = 0.35
@@ -65,6 +71,18 @@ class ClusterNumbers:
     n_items: int
     """Different items that were looked at."""
 
+    def svg(self) -> str:
+        """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
+        marks = [one for one in (self.n_clusters, self.coarser, self.finer) if one is not None]
+        title = f"how clearly the neighbours fall apart: {self.n_clusters} clusters"
+        return picture(curve(self.candidates, self.score[:, None], marks, title, 0)) if self.score.size else picture()
+
+    def plot(self, path: Any) -> Path:
+        """Write the picture of ``svg`` to a file, which any browser shows."""
+        file = Path(path)
+        file.write_text(self.svg(), encoding="utf-8")
+        return file
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as numbers, words and lists."""
         plain = {key: getattr(self, key) for key in self.__dataclass_fields__}
@@ -94,9 +112,9 @@ def count_clusters(
     limit = min(max_items, _MOST_ITEMS)
     if everyone.size > limit:
         everyone = np.sort(np.random.default_rng(seed).choice(everyone, limit, replace=False))
-    chosen = views[everyone]
+    chosen = views if everyone.size == views.n_items else views[everyone]
     with workers(n_jobs) as threads:
-        points = _different(_prepared(chosen, threads))
+        points = _different(_prepared(chosen, threads), seed, threads)
         n_items = points.rows.shape[0]
         if n_items < _FEWEST or not points.names:
             return _too_few(n_items)
@@ -107,9 +125,11 @@ def count_clusters(
         n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
         level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
+        numbers = _numbers(candidates, n_items, level, n_vectors)
+        n_vectors = max(n_vectors, int(numbers[-1]) + 1)
         values = leading_eigenpairs(normalised_graph(W), n_vectors, seed=seed)[0]
     centre = level * (_TEXT if _is_text(chosen) else _OTHER)
-    numbers = _numbers(candidates, n_items, level, values.size)
+    numbers = numbers[numbers < values.size]
     score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
     return _decide(numbers, score, values, level, coarse.modularity(groups), n_items)
 
@@ -124,9 +144,37 @@ def _prepared(views: Views, threads: Workers) -> Points:
     return points_of([(name, keys[name]) for name in order], views.n_items, parts)
 
 
-def _different(points: Points) -> Points:
-    """One of each kind of items."""
-    return points.of(np.unique(kinds_of(points), return_index=True)[1])
+def _different(points: Points, seed: int, threads: Workers) -> Points:
+    """One of each kind of items, and of near copies the first: else copies would be each other's only neighbours.
+
+    Near copies are at most a fifth as far apart as any two items usually are, and a third as far as the tenth neighbour
+    of either: whatever has ten more like itself is a group and stays.
+    """
+    points = points.of(np.unique(kinds_of(points), return_index=True)[1])
+    n_items = points.rows.shape[0]
+    if n_items <= _FEW:
+        return points
+    near = nearest_neighbours(points.rows, _NEIGHBOURS, threads, seed=seed)
+    others = np.random.default_rng(seed).permutation(n_items)
+    usual = float(np.median(_distances(points.rows, others)))
+    limit = np.minimum(_COPIES * usual, _distances(points.rows, near[:, -1]) / 3)
+    is_first = np.ones(n_items, dtype=bool)
+    pairs = []
+    for column in near.T:
+        close = _distances(points.rows, column) <= np.minimum(limit, limit[column])
+        pairs += [sorted(pair) for pair in zip(np.flatnonzero(close).tolist(), column[close].tolist(), strict=True)]
+    for first, second in sorted(pairs):
+        if is_first[first]:
+            is_first[second] = False
+    return points.of(np.flatnonzero(is_first))
+
+
+def _distances(rows: Singles, others: Places | NDArray[np.int32]) -> Floats:
+    """How far each row is from another one."""
+    blocks = row_blocks(rows.shape[0], 16 * max(1, rows.shape[1]))
+    return np.concatenate(
+        [np.sqrt(((rows[block] - rows[others[block]]).astype(np.float64) ** 2).sum(axis=1)) for block in blocks]
+    )
 
 
 def _neighbour_lists(
@@ -157,11 +205,19 @@ def _entries(matrix: Matrix) -> int:
     return int(matrix.nnz if is_sparse(matrix) else np.count_nonzero(matrix))
 
 
-def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_values: int) -> Places:
-    low = 2 if n_items < _FEW else 3
-    high = max(4, min(4 * level, n_items / (2 if n_items <= 30 else 3)))
-    numbers = np.arange(low, int(high) + 1) if candidates is None else np.unique(np.fromiter(candidates, dtype=np.intp))
-    return numbers[(numbers >= 1) & (numbers < n_values)]
+def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vectors: int) -> Places:
+    if candidates is None:
+        low = 2 if n_items < _FEW else 3
+        high = max(4, min(4 * level, n_items / (2 if n_items <= 30 else 3)))
+        return np.arange(low, max(low, min(int(high), n_vectors - 1)) + 1)
+    numbers = np.unique([check_number("candidates", one, integer=True, low=2) for one in candidates]).astype(np.intp)
+    most = min(n_items // 2, _MOST_VECTORS)
+    if not numbers.size or numbers[-1] > most:
+        raise ParameterError(
+            f"candidates must be at most half the number of different items, and at most {_MOST_VECTORS}: {most} here; "
+            f"got {numbers[-1] if numbers.size else 'none'}."
+        )
+    return numbers
 
 
 def _decide(
