@@ -152,7 +152,7 @@ def test_doubtful_tags_are_those_that_were_misplaced():
     doubtful = model.doubtful(top=20)
     found = list(zip(doubtful.items.tolist(), doubtful.columns.tolist(), strict=True))
     assert len(set(found) & wrong) >= 17
-    assert (np.diff(doubtful.probabilities) <= 0).all() and not doubtful.trusted.any()
+    assert (np.diff(doubtful.probabilities) >= 0).all() and not doubtful.trusted.any()
     assert all(table[item, tag] for item, tag in found)
     assert doubtful[0].reason.startswith(f"tag{found[0][1]}: ") and doubtful.of(found[3][0])[0].item == found[3][0]
     everything = model.doubtful(top=10_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,16 @@ from ..types import Floats, Ints, Singles
 from .batch import Batch, Source
 from .items import Items
 from .models import Extras
+from .nearest import InvertedLists, Nearest
 from .penalties import Penalties, choose_penalties, choose_word_penalties
 from .probability import Calibration, fit_calibration
 from .ridge import SMALLEST_DENOMINATOR, Ridge, fit_ridge, gather_moments
 from .sources import (
+    Clusters,
+    Companions,
     Frequency,
     ModelScores,
+    NaiveBayes,
     Neighbours,
     fit_clusters,
     fit_companions,
@@ -29,8 +33,9 @@ from .sources import (
     prior_of,
 )
 from .stacking import COLD, WARM, Judged, judge_scores, mixed, stack_weights, sum_squares
+from .view_space import ViewSpace
 
-__all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe"]
+__all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe", "pack", "unpack"]
 
 
 COMBINED = ("joint", "view_ridge", "neighbours", "naive_bayes", "frequency")
@@ -258,3 +263,47 @@ def _fit_ridges(
         if tags.shape[0] >= _ENOUGH_TO_WARN:
             _warn_clipped(ridge, sample)
     return made, penalties
+
+
+# --- as plain dicts, so that ``manyview.save`` can keep what a fit learned ---
+
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        Calibration,
+        Clusters,
+        Companions,
+        Frequency,
+        InvertedLists,
+        Items,
+        ModelScores,
+        NaiveBayes,
+        Nearest,
+        Neighbours,
+        Penalties,
+        Recipe,
+        Ridge,
+        ViewSpace,
+    )
+}
+
+
+def pack(value: Any) -> Any:
+    """A dataclass of this room as a dict, all the way down; arrays are shared, not copied."""
+    if is_dataclass(value):
+        return {"kind": type(value).__name__, **{one.name: pack(getattr(value, one.name)) for one in fields(value)}}
+    if isinstance(value, (tuple, list)):
+        return [pack(part) for part in value]
+    if isinstance(value, dict):
+        return {key: pack(part) for key, part in value.items()}
+    return value
+
+
+def unpack(value: Any) -> Any:
+    """What ``pack`` made, as it was; sequences come back as tuples."""
+    if isinstance(value, list):
+        return tuple(unpack(part) for part in value)
+    if isinstance(value, dict):
+        parts = {key: unpack(part) for key, part in value.items() if key != "kind"}
+        return _KINDS[value["kind"]](**parts) if "kind" in value else parts
+    return value

@@ -28,6 +28,7 @@ MOST_INPUTS = 4_000
 """Only this many tags, the most frequent, are inputs; the others are targets with few coefficients each."""
 _KEPT_PER_RARE_TAG = 200
 SMALLEST_DENOMINATOR = 0.02
+_MANY_COLUMNS = 256
 
 
 @dataclass(frozen=True)
@@ -217,10 +218,12 @@ class Fit:
 
     def with_leverage(self, batches: Sequence[Callable[[], Batch]], n_rows: int, threads: Workers) -> Ridge:
         """The ridge with the leverage of the items of these batches filled in; of ``n_rows`` items, others have 0."""
+        # Of many columns single products are right to five digits.
+        kind = np.float32 if self.ridge.feature_mean.size > _MANY_COLUMNS else np.float64
 
         def part(block: slice) -> list[tuple[Ints, Floats]]:
             made = [make() for make in batches[block]]
-            return [(batch.rows, self.leverage(batch)) for batch in made]
+            return [(batch.rows, self.leverage(batch, kind)) for batch in made]
 
         leverage = np.zeros(n_rows)
         for found in threads.map(part, [slice(b, b + 1) for b in range(len(batches))]):
