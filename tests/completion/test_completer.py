@@ -353,7 +353,7 @@ def test_same_result_for_any_number_of_threads(monkeypatch):
 
 
 def test_the_order_of_items_does_not_matter():
-    """With every item a landmark nothing but the rehearsals' draws depends on the order."""
+    """With every item a landmark nothing but random samples depends on the order."""
     turned = np.random.default_rng(0).permutation(N)
     here = TagCompleter(method="joint").fit(X, VISIBLE)
     there = TagCompleter(method="joint").fit(X[turned], VISIBLE[turned])

@@ -29,7 +29,7 @@ def suggest(
         float | None, typer.Option(help="Share of the true tags that are recorded, if you know it.")
     ] = None,
     rare_words: Annotated[
-        bool, typer.Option("--rare-words", help="Propose rare words more often; a few more are then wrong.")
+        bool, typer.Option("--rare-words", help="Propose rare words more often; more are then wrong.")
     ] = False,
     first_tags: Annotated[
         bool, typer.Option("--first-tags", help="Words for pictures nobody has tagged, by what each cluster shows.")

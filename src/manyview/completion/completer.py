@@ -82,8 +82,8 @@ class TagCompleter(MultiviewEstimator):
     n_neighbors : int, default=30
         Similar items asked in each view.
     rare_words : bool, default=False
-        Propose rare words more often: tags of an item are ranked by score over the root of how frequent each is. A few
-        of the first proposals are then wrong that were right; many more different words are proposed.
+        Propose rare words more often: tags of an item are ranked by score over the root of how frequent each is. More
+        different words are then proposed, and fewer of the first proposals are right.
     random_state : None, int or numpy Generator, default=0
     n_jobs : None or int
         Threads; None takes all cores. The result does not depend on it.

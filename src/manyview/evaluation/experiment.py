@@ -115,7 +115,7 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _ForestScores:
-    """A forest asked by one of its algorithms, without the rehearsal that probabilities would need."""
+    """A forest asked by one of its algorithms, without growing it again for the sake of probabilities."""
 
     forest: Any
     algorithm: str
