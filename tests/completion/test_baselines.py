@@ -5,10 +5,10 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import Lasso
 
-from manyview.completion.baselines import PlainNeighbours
 from manyview.papers.tag_completion import (
     MatrixRecovery,
     MultiOutputForest,
+    PlainNeighbours,
     SparseReconstruction,
     _nonnegative_lasso,
     _rebuild_tags,

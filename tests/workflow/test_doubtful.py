@@ -29,10 +29,10 @@ def collection(tmp_path, monkeypatch):
 
     def doubtful(self, top):
         names = list(self.tag_names_)
-        found = [(5, "snow", 0.04), (0, "sand", 0.3)]
-        return [SimpleNamespace(item=item, column=names.index(tag), tag=tag, probability=p) for item, tag, p in found]
+        columns = np.array([names.index("snow"), names.index("sand")])
+        return SimpleNamespace(items=np.array([5, 0]), columns=columns, probabilities=np.array([0.04, 0.3]))
 
-    monkeypatch.setattr(TagCompleter, "doubtful", doubtful, raising=False)
+    monkeypatch.setattr(TagCompleter, "doubtful", doubtful)
     with Collection.create(tmp_path / "c.manyview", pictures) as made:
         made.add_view("looks", "1", np.eye(6, 3, dtype=np.float32))
         monkeypatch.setattr("manyview.workflow.suggest.default_views", lambda _: [])

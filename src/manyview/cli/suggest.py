@@ -28,6 +28,9 @@ def suggest(
     completeness: Annotated[
         float | None, typer.Option(help="Share of the true tags that are recorded, if you know it.")
     ] = None,
+    rare_words: Annotated[
+        bool, typer.Option("--rare-words", help="Propose rare words more often; more are then wrong.")
+    ] = False,
     first_tags: Annotated[
         bool, typer.Option("--first-tags", help="Words for pictures nobody has tagged, by what each cluster shows.")
     ] = False,
@@ -77,7 +80,13 @@ def suggest(
             said, bad = done.said, done.computed.bad
         elif not only_open:
             done = suggest_tags(
-                found, top=max(top, _KEPT), completeness=completeness, seed=seed, n_jobs=jobs, progress=bar
+                found,
+                top=max(top, _KEPT),
+                completeness=completeness,
+                rare_words=rare_words,
+                seed=seed,
+                n_jobs=jobs,
+                progress=bar,
             )
             said, bad = done.said, done.computed.bad
         run = found.runs.get(kind="suggest")

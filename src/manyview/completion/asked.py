@@ -1,8 +1,8 @@
-"""Items that are asked about, those of the fit or new ones, scored block by block."""
+"""Items that are asked about, those of the fit or new ones, scored block by block; their tags in words of the fit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers, row_blocks
+from ..data.tags import TagTable, as_tag_table
+from ..errors import ViewError
 from ..types import Ints, Singles
 from .batch import Batch
 from .evidence import Evidence, main_evidence, sentence
@@ -19,7 +21,7 @@ from .proposals import best_of_rows
 from .reasons import explain_pairs
 from .recipe import Recipe
 
-__all__ = ["Asked"]
+__all__ = ["Asked", "tags_in_vocabulary"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,7 @@ class Asked:
 
     make : from row numbers to a batch and its neighbours in each view
     refused : CSR (n_asked, n_tags), what was answered with no
+    divisor : (n_tags,), what scores are divided by before tags of an item are compared
     """
 
     items: Items
@@ -36,31 +39,40 @@ class Asked:
     n_tags: int
     ids: NDArray[Any]
     refused: Any
+    divisor: Singles
     make: Callable[[Ints], tuple[Batch, list[Nearest]]]
 
     def blocks(self, threads: Workers) -> Iterator[tuple[slice, Batch, Singles]]:
         """Rows, what the sources see of them, and their scores, block by block in order."""
-        per_row = 4.0 * (4 * sum(self.items.widths) + 8 * self.n_tags + 64)
 
         def part(block: slice) -> tuple[slice, Batch, Singles]:
             batch, _ = self.make(np.arange(block.start, block.stop, dtype=np.int64))
             return block, batch, self.recipe.scores(batch)
 
-        yield from threads.map(part, row_blocks(self.n_asked, per_row))
+        yield from threads.map(part, row_blocks(self.n_asked, self._per_row))
+
+    def parts(self, rows: Ints) -> list[Ints]:
+        """Some rows in blocks of a size that can be scored at once."""
+        return [rows[block] for block in row_blocks(rows.size, self._per_row)]
+
+    @property
+    def _per_row(self) -> float:
+        return 4.0 * (4 * sum(self.items.widths) + 8 * self.n_tags + 64)
 
     def best(
         self, top: int, least: float, never: NDArray[np.bool_], threads: Workers
     ) -> Iterator[tuple[Batch, Ints, Ints, Ints, Singles]]:
         """Per block: the batch, rows in it, rows of all, columns and scores of the best tags that are still open."""
         for rows, batch, scores in self.blocks(threads):
-            scores[:, never] = -np.inf
+            ranked = scores / self.divisor
+            ranked[:, never] = -np.inf
             for known in (batch.tags, self.refused[rows]):
                 held = known.tocoo()
-                scores[held.row, held.col] = -np.inf
-            row, column = best_of_rows(scores, top)
-            value = scores[row, column]
-            kept = value >= least
-            yield batch, row[kept], row[kept] + rows.start, column[kept], value[kept]
+                ranked[held.row, held.col] = -np.inf
+            row, column = best_of_rows(ranked, top)
+            kept = ranked[row, column] >= least
+            row, column = row[kept], column[kept]
+            yield batch, row, row + rows.start, column, scores[row, column]
 
     def explain(
         self, rows: Ints, columns: Ints, known: Any, names: list[str], item_ids: NDArray[Any]
@@ -71,3 +83,35 @@ class Asked:
         everything = explain_pairs(self.recipe, self.items, batch, near, place, columns, known, names)
         shown = [main_evidence(evidence) for evidence in everything]
         return [(parts, sentence(names[c], parts, item_ids)) for parts, c in zip(shown, columns, strict=True)]
+
+
+def tags_in_vocabulary(tags: Any, names: Sequence[str], n_items: int | None) -> TagTable:
+    """Tags in any form, in the columns ``names``; words that are not among them are left aside.
+
+    None stands for no tags at all. The columns of a plain matrix are taken to be those of the fit.
+    """
+    from scipy.sparse import csr_matrix
+
+    n_tags = len(names)
+    if tags is None:
+        empty = csr_matrix((n_items or 0, n_tags), dtype=np.float32)
+        return TagTable(names, empty, empty.copy())
+    table = as_tag_table(tags, n_items)
+    if table.names == tuple(names):
+        return table
+    if not isinstance(tags, TagTable) and not _are_words(tags):
+        if table.n_tags != n_tags:
+            raise ViewError(
+                f"tags have {table.n_tags} columns, but there were {n_tags} tags in fit; give one for each."
+            )
+        return TagTable(names, table.yes, table.no)
+    none = csr_matrix((0, n_tags), dtype=np.float32)
+    vocabulary = TagTable(names, none, none.copy())
+    old = [i for i, name in enumerate(table.names) if name in vocabulary]
+    new = [vocabulary.index(table.names[i]) for i in old]
+    place = csr_matrix((np.ones(len(old), dtype=np.float32), (old, new)), shape=(table.n_tags, n_tags))
+    return TagTable.from_matrix((table.yes @ place) > 0, names, (table.no @ place) > 0)
+
+
+def _are_words(tags: Any) -> bool:
+    return isinstance(tags, (list, tuple)) and all(isinstance(word, str) for row in tags for word in row)

@@ -61,20 +61,23 @@ def fit_calibration(hidden: NDArray[Any], unknown: NDArray[Any], n_below: int = 
 
     if not hidden.size:
         return Calibration(np.zeros(1), np.full(1, -np.inf))
-    value, others = np.sort(hidden.astype(np.float64)), np.sort(unknown.astype(np.float64))
+    value = np.sort(hidden)
     n_steps = max(1, value.size // per_step)
     # Equal scores belong to one step: what they share cannot depend on their order.
     edge = np.unique(value[np.arange(n_steps) * value.size // n_steps])
-    of_value, of_others = (np.append(np.searchsorted(part, edge), part.size) for part in (value, others))
+    bound = np.append(np.searchsorted(value, edge), value.size)
+    step = np.searchsorted(edge, unknown, side="right")
+    below = unknown[step == 0]
     # Below all hidden tags is one more step. Half a tag more in every step keeps its odds finite.
-    n_hidden = np.concatenate([[0], np.diff(of_value)]) + 0.5
-    n_unknown = np.concatenate([[of_others[0] + n_below], np.diff(of_others)]) + 0.5
+    n_hidden = np.concatenate([[0], np.diff(bound)]) + 0.5
+    n_unknown = np.bincount(step, minlength=edge.size + 1) + 0.5
+    n_unknown[0] += n_below
     size = n_hidden + n_unknown
     share = isotonic_regression(n_hidden / size, weights=size).x
-    lowest = np.median(others[: of_others[0]]) if of_others[0] else value[0]
-    middle = np.array([lowest, *(np.median(value[a:b]) for a, b in pairwise(of_value))])
+    lowest = np.median(below) if below.size else value[0]
+    middle = np.array([lowest, *(np.median(value[a:b]) for a, b in pairwise(bound))], dtype=np.float64)
     log_odds = _tilted(np.log(share / (1.0 - share)))
-    score = np.append(middle, max(value[-1], others.max(initial=value[-1])))
+    score = np.append(middle, unknown.max(initial=value[-1]))
     log_odds = np.append(log_odds, _beyond(middle, log_odds, score[-1]))
     kept = np.concatenate([[True], score[1:] > score[:-1]])
     return Calibration(score[kept], log_odds[kept])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,21 +16,26 @@ from ..types import Floats, Ints, Singles
 from .batch import Batch, Source
 from .items import Items
 from .models import Extras
+from .nearest import InvertedLists, Nearest
 from .penalties import Penalties, choose_penalties, choose_word_penalties
 from .probability import Calibration, fit_calibration
 from .ridge import SMALLEST_DENOMINATOR, Ridge, fit_ridge, gather_moments
 from .sources import (
+    Clusters,
+    Companions,
     Frequency,
     ModelScores,
+    NaiveBayes,
     Neighbours,
     fit_clusters,
     fit_companions,
     fit_naive_bayes,
     prior_of,
 )
-from .stacking import COLD, WARM, Judged, judge_scores, stack_weights, sum_squares
+from .stacking import COLD, WARM, Judged, judge_scores, mixed, stack_weights, sum_squares
+from .view_space import ViewSpace
 
-__all__ = ["COMBINED", "RIDGES", "Recipe", "fit_recipe"]
+__all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe", "pack", "unpack"]
 
 
 COMBINED = ("joint", "view_ridge", "neighbours", "naive_bayes", "frequency")
@@ -38,14 +43,15 @@ RIDGES = frozenset({"joint", "view_ridge", "words"})
 _FOR_COLD = {"view_ridge": 0.6, "neighbours": 0.3, "frequency": 0.1, "words": 0.0}
 """Who is asked about items without tags, and the weights that a hundred tags speak for before there are any."""
 _PRIOR_TAGS = 100
-_LEAN = 0.25
+_LEAN, _COLD_LEAN = 0.25, 0.5
 _PRESS_ITEMS = 2_000
-_MOST_PAIRS = 4_000_000
+_MOST_PAIRS = 2_000_000
 _JUDGED_ITEMS = (2_000, 10_000)
 """The fewest and the most items that the curves are learned from."""
 _FEW_TAGS = 1_000
 _PER_STEP = (100, 10)
 """Hidden tags in a step of a curve, at least: a share is then known to a tenth. The second where there are few."""
+_MISPLACED = 0.05
 _CLIPPED_SHARE = 0.01
 _ENOUGH_TO_WARN = 100
 
@@ -109,6 +115,33 @@ def fit_recipe(
     return Recipe(sources, weights, curves, penalties), judged[WARM]
 
 
+def doubtful_tags(
+    recipe: Recipe, batches: Sequence[Callable[[], Batch]], counts: Floats, n_tagged: int, threads: Workers
+) -> tuple[Ints, Ints, Singles, Floats, Floats]:
+    """Every known tag as it would be judged had it been hidden: row, column, score, record, and how doubtful it is.
+
+    ``counts`` is how many items carry each tag. Were one tag in twenty moved to a random item, as many would be found
+    of a tag as it is frequent, and right ones as often as the record would hold it: their odds are how doubtful it is.
+    A tag on one item only is beyond doubt, since nothing is known of it.
+    """
+
+    def part(block: slice) -> tuple[Ints, Ints, Singles, Floats]:
+        batch = batches[block.start]()
+        left = [source.left_out(batch) for source in recipe.sources.values()]
+        row, column = batch.known
+        alone = (np.diff(batch.tags.indptr) == 1)[row]
+        warm = mixed(recipe.weights[WARM], [one.hidden for one in left])
+        cold = mixed(recipe.weights[COLD], [one.emptied[batch.known] for one in left])
+        score = np.where(alone, cold, warm)
+        return batch.rows[row], column, score, recipe.record(score, alone)
+
+    found = list(threads.map(part, [slice(b, b + 1) for b in range(len(batches))]))
+    rows, columns, scores, records = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    others = (counts[columns] - 0.5) / (n_tagged + 1.0)
+    doubt = _MISPLACED * others / (_MISPLACED * others + (1.0 - _MISPLACED) * records)
+    return rows, columns, scores, records, np.where(counts[columns] > 1, doubt, 0.0)
+
+
 def _with_answers(make: Callable[[], Batch], extras: Extras) -> Batch:
     batch = make()
     return extras.add(batch, batch.rows)
@@ -123,10 +156,18 @@ def _warm_weights(names: tuple[str, ...], sums: Any) -> Floats:
 
 
 def _cold_weights(names: tuple[str, ...], sums: Any, n_known: int) -> Floats:
-    """From few tags hardly more than a guess, so held towards one."""
-    guess = np.array([_FOR_COLD.get(name, 0.0) for name in names])
+    """Half of them a guess, and more where few tags are known: what is best for one item in turn leans to neighbours.
+
+    What the guess gives to ridges goes to that on the kernels and that on words as they were found to be worth.
+    """
     found = stack_weights(sums, [name in _FOR_COLD for name in names])
-    return np.asarray((n_known * found + _PRIOR_TAGS * guess) / (n_known + _PRIOR_TAGS))
+    ridges = {name: float(weight) for name, weight in zip(names, found, strict=True) if name in ("view_ridge", "words")}
+    total = sum(ridges.values())
+    guess = np.array([_FOR_COLD.get(name, 0.0) for name in names])
+    if total > 0:
+        guess = np.where([name in ridges for name in names], 0.6 * found / total, guess)
+    lean = max(_COLD_LEAN, _PRIOR_TAGS / (n_known + _PRIOR_TAGS))
+    return np.asarray((1.0 - lean) * found + lean * guess)
 
 
 def _warn_clipped(ridge: Ridge, sample: Batch) -> None:
@@ -222,3 +263,47 @@ def _fit_ridges(
         if tags.shape[0] >= _ENOUGH_TO_WARN:
             _warn_clipped(ridge, sample)
     return made, penalties
+
+
+# --- as plain dicts, so that ``manyview.save`` can keep what a fit learned ---
+
+_KINDS: dict[str, Any] = {
+    kind.__name__: kind
+    for kind in (
+        Calibration,
+        Clusters,
+        Companions,
+        Frequency,
+        InvertedLists,
+        Items,
+        ModelScores,
+        NaiveBayes,
+        Nearest,
+        Neighbours,
+        Penalties,
+        Recipe,
+        Ridge,
+        ViewSpace,
+    )
+}
+
+
+def pack(value: Any) -> Any:
+    """A dataclass of this room as a dict, all the way down; arrays are shared, not copied."""
+    if is_dataclass(value):
+        return {"kind": type(value).__name__, **{one.name: pack(getattr(value, one.name)) for one in fields(value)}}
+    if isinstance(value, (tuple, list)):
+        return [pack(part) for part in value]
+    if isinstance(value, dict):
+        return {key: pack(part) for key, part in value.items()}
+    return value
+
+
+def unpack(value: Any) -> Any:
+    """What ``pack`` made, as it was; sequences come back as tuples."""
+    if isinstance(value, list):
+        return tuple(unpack(part) for part in value)
+    if isinstance(value, dict):
+        parts = {key: unpack(part) for key, part in value.items() if key != "kind"}
+        return _KINDS[value["kind"]](**parts) if "kind" in value else parts
+    return value

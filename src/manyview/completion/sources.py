@@ -280,8 +280,9 @@ class ModelScores:
         return found
 
     def left_out(self, batch: Batch) -> LeftOut:
-        """What forests said of the tags that they had not seen."""
-        return unchanged(batch, self.scores(batch), batch.model_hidden)
+        """What forests said of the tags that they had not seen, where such were asked."""
+        scores = self.scores(batch)
+        return unchanged(batch, scores, scores[batch.known] if batch.model_hidden is None else batch.model_hidden)
 
     def explain(self, pair: Any) -> list[Part]:
         """The score as a whole."""

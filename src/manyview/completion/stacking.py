@@ -18,7 +18,7 @@ from ..blocks import Workers
 from ..types import Floats, Singles
 from .batch import Batch, LeftOut, Source
 
-__all__ = ["COLD", "WARM", "Judged", "Sums", "judge_scores", "stack_weights", "sum_squares"]
+__all__ = ["COLD", "WARM", "Judged", "Sums", "judge_scores", "mixed", "stack_weights", "sum_squares"]
 
 WARM, COLD = 0, 1
 _STATES_AT_ONCE = 2**21
@@ -127,9 +127,9 @@ def judge_scores(
         left = [source.left_out(batch) for source in sources.values()]
         told, several = ~batch.is_cold, np.diff(batch.tags.indptr)[batch.known[0]] > 1
         unknown = batch.tags.toarray() == 0
-        scores = _mixed(weights[WARM], [one.scores for one in left])
-        hidden = _mixed(weights[WARM], [one.hidden for one in left])[several]
-        emptied = _mixed(weights[COLD], [one.emptied for one in left])
+        scores = mixed(weights[WARM], [one.scores for one in left])
+        hidden = mixed(weights[WARM], [one.hidden for one in left])[several]
+        emptied = mixed(weights[COLD], [one.emptied for one in left])
         return [
             Judged(hidden, *_largest(scores[told], unknown[told])),
             Judged(emptied[batch.known], *_largest(emptied[told], unknown[told])),
@@ -148,7 +148,8 @@ def judge_scores(
     return warm, cold
 
 
-def _mixed(weights: Floats, parts: Sequence[Singles]) -> Singles:
+def mixed(weights: Floats, parts: Sequence[Singles]) -> Singles:
+    """The weighted sum of what sources say."""
     total = np.zeros(parts[0].shape, dtype=np.float32)
     for weight, part in zip(weights.tolist(), parts, strict=True):
         if weight:

@@ -16,7 +16,7 @@ __all__ = ["ViewSpace", "fit_view_space", "unit_rows"]
 
 
 _WIDTH_SAMPLE = 2_000
-_MEAN_SAMPLE = 20_000
+_MEAN_SAMPLE = 2_000
 _SMALLEST_EIGENVALUE = 1e-4
 _FLAT = 1e-6
 
@@ -78,7 +78,7 @@ def fit_view_space(
     median = float(np.median(_squared_distances(units[sample], units[landmarks])))
     width = 2.0 * median if median > 0 else 1.0
     basis = _whitening(_kernel(units[landmarks], units[landmarks], width))
-    # The exact mean up to 20,000 items; beyond, a sample: the intercept of the ridge absorbs the difference.
+    # The exact mean up to 2,000 items; beyond, a sample: the intercept of the ridge absorbs the difference.
     rows = able if able.size <= _MEAN_SAMPLE else np.sort(rng.choice(able, size=_MEAN_SAMPLE, replace=False))
 
     def total(block: slice) -> Floats:

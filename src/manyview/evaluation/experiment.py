@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..completion.baselines import PlainNeighbours
 from ..completion.completer import TagCompleter
 from ..completion.probability import probability_true
 from ..completion.proposals import best_of_rows
@@ -19,7 +18,7 @@ from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import say
-from ..papers.tag_completion import MatrixRecovery, MultiOutputForest, SparseReconstruction
+from ..papers.tag_completion import MatrixRecovery, MultiOutputForest, PlainNeighbours, SparseReconstruction
 from ..types import Floats
 from .calibration import calibration_error
 from .splits import can_be_found, count_duplicates, hide_tags
@@ -116,7 +115,7 @@ class _Draw:
 
 @dataclass(frozen=True)
 class _ForestScores:
-    """A forest asked by one of its algorithms, without the rehearsal that probabilities would need."""
+    """A forest asked by one of its algorithms, without growing it again for the sake of probabilities."""
 
     forest: Any
     algorithm: str

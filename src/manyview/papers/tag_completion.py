@@ -1,4 +1,4 @@
-"""Tag completion as others published it: matrix recovery, sparse reconstruction and a scikit-learn forest.
+"""Tag completion to compare with: plain neighbours, matrix recovery, sparse reconstruction and a scikit-learn forest.
 
 Each is fitted with ``fit(X, tags)`` and scores the items of its fit with ``tag_scores()``; they exist for comparison,
 hold items x tags in memory and know nothing of unseen items.
@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import is_sparse
-from ..completion.baselines import items_and_tags
+from ..blocks import workers
+from ..completion.items import Items, fit_items
 from ..completion.nearest import Nearest
 from ..data.checks import as_generator
 from ..data.tags import as_tag_table
 from ..data.views import Views
+from ..errors import ParameterError
 from ..types import Singles
 
-__all__ = ["MatrixRecovery", "MultiOutputForest", "SparseReconstruction"]
+__all__ = ["MatrixRecovery", "MultiOutputForest", "PlainNeighbours", "SparseReconstruction"]
 
 _UNKNOWN_WEIGHT = 0.1
 
@@ -44,7 +46,7 @@ class MatrixRecovery:
         """Recover the matrix."""
         from scipy.sparse import diags_array
 
-        items, known = items_and_tags(X, tags, 30, self.random_state)
+        items, known = _items_and_tags(X, tags, 30, self.random_state)
         nearest = items.mixed(items.neighbours, items.n_items)
         graph = (nearest + nearest.T) / 2
         degree = np.asarray(graph.sum(axis=1)).ravel()
@@ -113,7 +115,7 @@ class SparseReconstruction:
 
     def fit(self, X: Any, tags: Any) -> SparseReconstruction:
         """Solve a small lasso for each item and view, and one for each tag."""
-        items, known = items_and_tags(X, tags, 30, self.random_state)
+        items, known = _items_and_tags(X, tags, 30, self.random_state)
         rebuilt = [np.zeros(known.shape, dtype=np.float32)]
         for space, near in zip(items.spaces, items.neighbours, strict=True):
             rebuilt.append(_rebuild_items(space.units, near, known, self.item_penalty))
@@ -197,3 +199,36 @@ class MultiOutputForest:
     def tag_scores(self) -> Singles:
         """items x tags."""
         return self.scores_
+
+
+class PlainNeighbours:
+    """The share of the 20 most similar items that carries a tag, averaged over the views; all 20 count the same."""
+
+    def __init__(self, n_neighbors: int = 20, random_state: Any = 0) -> None:
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
+
+    def fit(self, X: Any, tags: Any) -> PlainNeighbours:
+        """Find the neighbours."""
+        items, known = _items_and_tags(X, tags, self.n_neighbors, self.random_state)
+        equal = [Nearest(near.items, (near.cosines > 0).astype(np.float32)) for near in items.neighbours]
+        self.scores_ = (items.mixed(equal, items.n_items) @ known).toarray().astype(np.float32)
+        return self
+
+    def tag_scores(self) -> Singles:
+        """items x tags."""
+        return self.scores_
+
+
+def _items_and_tags(X: Any, tags: Any, n_neighbors: int, random_state: Any) -> tuple[Items, Any]:
+    """The items with their neighbours, and the tags that are known."""
+    if X is None:
+        raise ParameterError("this baseline looks at similar items and needs at least one view; X is None.")
+    views = X if isinstance(X, Views) else Views(X)
+    known = as_tag_table(tags, views.n_items).yes
+    with workers(None) as threads:
+        return fit_items(views, views.n_items, 0, n_neighbors, as_generator(random_state), threads, _nothing), known
+
+
+def _nothing(text: str) -> None:
+    """Say nothing."""

@@ -157,19 +157,20 @@ class Collection(Store):
         *,
         top: int = 5,
         completeness: float | None = None,
+        rare_words: bool = False,
         seed: int = 0,
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> Run:
         """Propose the tags that items lack and keep them as a run, which comes back; ``runs.proposals()`` lists them.
 
-        ``top`` is how many for each item, ``completeness`` the share of the true tags that is recorded, if you know it.
-        Default views that are missing are computed first.
+        ``top`` is how many for each item, ``completeness`` the share of the true tags that is recorded, if you know it;
+        ``rare_words`` proposes more different words. Default views that are missing are computed first.
         """
         from .suggest import suggest_tags
 
-        options: dict[str, Any] = {"top": top, "completeness": completeness, "seed": seed, "n_jobs": n_jobs}
-        return suggest_tags(self, progress=progress, **options).run
+        options: dict[str, Any] = {"top": top, "completeness": completeness, "rare_words": rare_words}
+        return suggest_tags(self, seed=seed, n_jobs=n_jobs, progress=progress, **options).run
 
     def doubtful(self, top: int | None = None) -> list[Doubt]:
         """Recorded tags that do not seem to belong, as the newest proposals found them, the most doubtful first.

@@ -30,13 +30,10 @@ class Doubt(NamedTuple):
 
 def found_doubts(completer: Any, numbers: Sequence[int | None], ids: Any) -> list[list[Any]]:
     """What a completer doubts, as a run keeps it: item, number of the tag, how likely it is right."""
-    doubtful = getattr(completer, "doubtful", None)
-    if doubtful is None:
-        return []
+    found = completer.doubtful(top=_KEPT)
+    pairs = zip(found.items.tolist(), found.columns.tolist(), found.probabilities.tolist(), strict=True)
     return [
-        [int(ids[one.item]), numbers[one.column], round(float(one.probability), 4)]
-        for one in doubtful(top=_KEPT)
-        if numbers[one.column] is not None
+        [int(ids[row]), numbers[column], round(sure, 4)] for row, column, sure in pairs if numbers[column] is not None
     ]
 
 

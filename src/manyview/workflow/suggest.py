@@ -73,6 +73,7 @@ def suggest_tags(
     *,
     top: int = 5,
     completeness: float | None = None,
+    rare_words: bool = False,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -80,8 +81,9 @@ def suggest_tags(
     """Propose missing tags for every item of a collection that is open for writing, and keep them as a run.
 
     top : proposals per item
-    completeness : the share of the true tags that is recorded, if you know it. Otherwise it is learned from the
-        answers to earlier proposals, from 30 on, or estimated.
+    completeness : the share of their true tags that items with tags have, if you know it. Otherwise it is learned from
+        the answers to earlier proposals, from 30 on, or estimated.
+    rare_words : propose rare words more often
 
     Default views that are missing are computed first. Tags and views are those of all items; an answer of no is never
     proposed again. Others may write while this computes. Where nothing has changed since the newest proposals were made
@@ -103,7 +105,7 @@ def suggest_tags(
     said += [str(note) for note in computed.notes if note.kind != "kept"]
     given, source = completeness_of_record(collection, tags, completeness)
     scale = untouched_of_record(collection)
-    settings = {"top": int(top), "seed": int(seed), "completeness": completeness}
+    settings = {"top": int(top), "seed": int(seed), "completeness": completeness, "rare_words": bool(rare_words)}
     views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
     state = _state(collection, tags, ids, views, settings, given, scale)
     if (known := _same(collection, state)) is not None:
@@ -114,7 +116,7 @@ def suggest_tags(
         progress(_STEP, 0, 3)
     with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        completer = _fitted(X, tags, given, seed, n_jobs)
+        completer = _fitted(X, tags, given, rare_words, seed, n_jobs)
         if source is not None:
             completer.completeness_source_ = source
         completer.untouched_scale_ = scale
@@ -159,10 +161,13 @@ def completion_views(collection: Store) -> Views | None:
     return collection.views(chosen) if chosen else None
 
 
-def _fitted(X: Views | None, tags: TagTable, completeness: float | None, seed: int, n_jobs: int | None) -> Any:
+def _fitted(
+    X: Views | None, tags: TagTable, completeness: float | None, rare_words: bool, seed: int, n_jobs: int | None
+) -> Any:
     from ..completion.completer import TagCompleter
 
-    return TagCompleter(completeness=completeness, random_state=seed, n_jobs=n_jobs).fit(X, tags)
+    made = TagCompleter(completeness=completeness, rare_words=bool(rare_words), random_state=seed, n_jobs=n_jobs)
+    return made.fit(X, tags)
 
 
 def _how(completer: Any) -> str:
