@@ -60,8 +60,9 @@ def leading_eigenpairs(
 
     Lanczos from a start vector drawn with ``seed``; dense for at most 400 items. One Krylov sequence sees a repeated
     eigenvalue once, so the search is repeated beside what was found until nothing larger is left: a graph in
-    thirty pieces gives thirty ones; ``repeated=False`` saves that search. Where Lanczos does not converge, what did is kept if that makes at least
-    ``n_needed`` pairs (all by default); otherwise it tries again with tolerance 1e-2 and warns.
+    thirty pieces gives thirty ones; ``repeated=False`` saves that search. Where Lanczos does not converge, what did is
+    kept if that makes at least ``n_needed`` pairs (all by default); otherwise it tries again with tolerance 1e-2 and
+    warns.
     """
     n_items = int(operator.shape[0])
     if n_vectors < 1:
