@@ -258,7 +258,9 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             for a, name in enumerate(names)
         }
         self.view_weights_ = np.array([self.says_.get(name, 0.0) for name in views.names])
-        self.view_weights_ /= self.view_weights_.sum() or 1.0
+        if not self.view_weights_.any():  # no view says anything: all items are alike
+            self.view_weights_[:] = 1.0
+        self.view_weights_ /= self.view_weights_.sum()
         self.views_disagree_ = found.apart
         if found.apart:
             warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=4)
