@@ -21,7 +21,7 @@ from ..errors import ViewError
 from ..types import Floats, Mask, Places, Singles
 from .agreement import agreement_of, clearly_agrees, draw_samples, neighbours_in, witnesses
 
-__all__ = ["Prepared", "as_views", "key_of", "learn_again", "place_in", "prepare", "prepared_views", "told"]
+__all__ = ["Prepared", "as_views", "key_of", "place_in", "prepare", "prepared_views", "told", "words_again"]
 
 _WIDTHS = ("15", "30", "60", "100")
 _CLEARLY = 1.10  # another scaling has to agree so much better than the default,
@@ -168,15 +168,10 @@ def _candidate_rows(
         return None
 
 
-def learn_again(name: str, matrix: Matrix, prepared: Prepared, threads: Workers) -> Singles:
-    """Other rows of a view, all of them present, prepared anew in the way that was taken for it."""
+def words_again(matrix: Matrix, n_components: int, threads: Workers) -> Singles:
+    """Other rows of words, all of them present, prepared anew in so many dimensions."""
     everyone = np.ones(matrix.shape[0], dtype=bool)
-    space = prepared.spaces[name]
-    if space["kind"] == "sparse":
-        learned = cut_words(learn_words(matrix, everyone), space["components"].shape[1])
-        return to_points(learned, matrix, everyone, threads)[0]
-    scaling = prepared.chosen.get(name) or {"ranks": "rank", "linear": "minmax"}[space["kind"]]
-    return learn_points(name, matrix, everyone, scaling, threads)[0]
+    return to_points(cut_words(learn_words(matrix, everyone), n_components), matrix, everyone, threads)[0]
 
 
 def place_in(

@@ -4,8 +4,8 @@ Two views *agree* where what is near in one is put together by the other's quick
 by far more than its standard error. A view's support is the sum of its agreements. A view with a quarter of the best
 support or more has a full say; one that agrees with nobody has next to none: it holds noise, or the structure of
 something else. Where no two views agree, their own structure decides: a view whose neighbours fit its own partitions no
-better than after every column was shuffled by itself is noise. Where several have structure, nothing here can tell
-which is right, and ``apart`` says so.
+better than those of chance do (words shuffled column by column, normal numbers for the rest) is noise. Where several
+have structure, nothing here can tell which is right, and ``apart`` says so.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def view_says(
     without_structure: Callable[[int, Sample], Singles],
     threads: Workers,
 ) -> Says:
-    """What every view has to say. ``without_structure`` makes a view's points in a sample with its columns shuffled."""
+    """What every view has to say. ``without_structure`` makes the points a view would have in a sample by chance."""
     n_views, n_items = len(points), speaking[0].size if speaking else 0
     agreement = np.full((n_views, n_views), np.nan)
     equal = Says(np.ones(n_views), agreement, False)
