@@ -98,3 +98,9 @@ def test_every_command_and_option_is_described():
         shown = [part for part in command.params if not getattr(part, "hidden", False)]
         options = [option for part in shown for option in part.opts if option.startswith("-")]
         assert [option for option in options if f"`{option}`" not in section] == [], name
+
+
+def test_the_page_of_words_is_made_from_the_code():
+    from .words import PAGE, page
+
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.words`"

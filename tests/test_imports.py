@@ -10,7 +10,7 @@ import pytest
 import manyview
 
 SOURCE = Path(manyview.__file__).parent
-GROUND = {"errors", "arrays", "blocks", "durable", "files", "kernel", "persist", "renamed", "sandbox"}
+GROUND = {"errors", "arrays", "blocks", "durable", "files", "kernel", "persist", "renamed", "sandbox", "tiff"}
 GROUND |= {"types", "_version"}
 # What each room may import besides the ground and itself. `features` and `methods` do not know the disk.
 MAY_IMPORT = {
@@ -24,15 +24,16 @@ MAY_IMPORT = {
     "writeback": {"data", "collection", "ingest", "features"},
     "metrics": {"data"},
     "completion": {"data", "methods"},
-    "describe": {"data", "methods", "completion"},
+    "meaning": {"data", "methods", "features"},
+    "describe": {"data", "methods", "completion", "meaning"},
     "papers": {"data", "methods", "completion"},
     "evaluation": {"data", "methods", "metrics", "completion", "papers"},
     "testing": {"data"},
     "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
-    | {"describe", "evaluation", "writeback"},
+    | {"describe", "evaluation", "meaning", "writeback"},
     "report": {"data", "collection", "describe", "workflow"},
     "cli": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets", "evaluation"}
-    | {"describe", "writeback", "workflow", "report", "cli", "web"},
+    | {"describe", "meaning", "writeback", "workflow", "report", "cli", "web"},
     "web": {"data", "collection", "features", "describe", "writeback", "workflow"},
     "__main__": {"cli"},
 }

@@ -1,4 +1,4 @@
-"""Make ``src/manyview/meaning/tables.npz`` anew: ``python tools/make_meaning_tables.py HEAD.npz WORDNET CLASS_IDS.json``.
+"""``python tools/make_meaning_tables.py HEAD.npz WORDNET CLASS_IDS.json``: the tables of ``manyview.meaning`` anew.
 
 HEAD.npz holds the classifier of EfficientNet-Lite0 (``weight``, ``bias``) and its 1000 class ``names``. WORDNET is the
 folder of WordNet 3.0 with ``data.noun`` (Debian's package ``wordnet-base``; other versions number words differently).

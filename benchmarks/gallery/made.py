@@ -36,7 +36,8 @@ def make_collection(path: Path, n_items: int = 100_000, seed: int = 0) -> Path:
             said = zip(ids.tolist(), chosen, strict=True)
             made.tagging.put({number: {"table": words[np.unique(row)].tolist()} for number, row in said})
             captions = zip(ids.tolist(), labels.tolist(), strict=True)
-            made.items.put_texts({number: f"a caption of item {number} in group {label}" for number, label in captions})
+            told = ((f"a caption of item {number} in group {label}", number) for number, label in captions)
+            made._catalog.run_many("UPDATE items SET text = ? WHERE id = ?", told)
             thumbs = []
             for colour in rng.integers(256, size=(N_CLUSTERS, 3)).tolist():
                 out = io.BytesIO()
@@ -68,7 +69,6 @@ def make_collection(path: Path, n_items: int = 100_000, seed: int = 0) -> Path:
                     float(p),
                     float(p),
                     [["view", "looks", 0.6, [int(ids[0])]], ["tag", "word 0001", 0.3, []]],
-                    teaches=float(p * (1 - p)),
                 )
                 for number, tags, probability in zip(ids, rng.integers(N_WORDS, size=likely.shape), likely, strict=True)
                 for tag, p in zip(np.unique(tags), probability, strict=False)

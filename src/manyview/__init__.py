@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import errors as errors
     from . import evaluation as evaluation
     from . import features as features
+    from . import meaning as meaning
     from . import metrics as metrics
     from . import testing as testing
     from .collection.store import Store as Store
@@ -81,7 +82,7 @@ _WHERE = {
     "load": "persist",
     "save": "persist",
 }
-_MODULES = ("completion", "datasets", "errors", "evaluation", "features", "metrics", "testing")
+_MODULES = ("completion", "datasets", "errors", "evaluation", "features", "meaning", "metrics", "testing")
 
 __all__ = ["__version__", *_WHERE, *_MODULES]
 

@@ -46,6 +46,7 @@ def test_every_page(new_page, scheme, width):
         "map",
         "compare",
         "runs",
+        "problems",
     ]
     found = []
     for address in addresses:

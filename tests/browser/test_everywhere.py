@@ -11,7 +11,7 @@ from .steps import comes_to, go, names, rows, says
 
 pytestmark = pytest.mark.slow
 
-PAGES = ["clusters", "items/12", "review", "review?mode=sheet", "search", "map", "compare", "runs"]
+PAGES = ["clusters", "items/12", "review", "review?mode=sheet", "search", "map", "compare", "runs", "problems"]
 
 
 def test_the_keys_of_a_page_are_listed(page):

@@ -220,6 +220,9 @@ def test_what_is_no_picture_is_never_shown(page, served, watch):
     watch.allowed = ("404",)
     problems = page.evaluate("fetch('/api/problems').then(answer => answer.json())")["problems"]
     assert {one["path"] for one in problems} >= set(NO_PICTURES) and len(NO_PICTURES) == 10
+    go(page, "#/problems")
+    for name in NO_PICTURES:
+        expect(page.get_by_role("listitem").filter(has_text=name).first).to_be_visible()
     looker = Looker(page, served.base)
     looker.visit("#/runs", "method")
     shown = page.evaluate(

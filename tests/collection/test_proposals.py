@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manyview import Collection, errors
+from manyview import Collection
 from manyview.collection import layout
 from manyview.workflow.reading.index import Index, Parts
 from manyview.workflow.reading.item_facts import item_facts
@@ -35,7 +35,7 @@ def propose(collection, seed=0):
     rng = np.random.default_rng(seed)
     numbers = collection.tagging.numbers(WORDS)
     rows = [
-        (item, numbers[word], float(p), float(p), [["tag", "x", 0.5, [1]]], float(p) / 2, 0.0, float(p * (1 - p)))
+        (item, numbers[word], float(p), float(p), [["tag", "x", 0.5, [1]]], float(p) / 2, 0.0)
         for item in range(1, N + 1)
         for word in WORDS
         for p in [round(rng.random(), 3)]
@@ -68,7 +68,11 @@ def check_index(collection, run, parts):
     assert pairs(index.known) == [pair for pair in known if pair[0] in here]
     sql = "SELECT item_id, tag_id FROM proposals WHERE run_id = ? AND is_open = 1 ORDER BY 1, 2"
     assert pairs(index.open_pairs) == [tuple(pair) for pair in collection._catalog.rows(sql, (run.id,))]
-    assert index.n_open == collection.runs.rows.above(run.id, 0.0)[0]
+    assert index.n_open == collection.runs.rows.above(run.id, 0.5)[0] == sum(n for _, n, _ in index.open_by_tag())
+    assert index.n_open + index.n_less_likely == collection.runs.rows.above(run.id, 0.0)[0]
+    for word, number in collection.tagging.numbers(WORDS).items():
+        having = [item for item, tag in known if tag == number and item in here]
+        assert index.carriers(word).tolist() == collection.tagging.carriers(word).tolist() == having
     for item in here:
         words = sorted(word for word, _ in item_facts(index, item).tags)
         assert words == sorted(collection.tagging.words_of(item))
@@ -124,13 +128,27 @@ def test_orders_filters_and_pages(collection):
     assert rows.find(run.id, item_id=3) == [p for p in everything if p.item_id == 3]
     assert rows.find(run.id, tag_id=numbers["cat"], top=4) == [p for p in everything if p.tag == "cat"][:4]
     assert all(p.reason is None for p in rows.find(run.id, reasons=False))
-    near = sorted(everything, key=lambda p: abs(p.probability - 0.5))
-    assert [p.probability for p in rows.find(run.id, order="informative", top=6)] == [p.probability for p in near[:6]]
-    cats = [p for p in near if p.tag == "cat"]
-    assert rows.find(run.id, order="informative", tag_id=numbers["cat"], top=3, offset=1) == cats[1:4]
-    assert rows.find(run.id, order="informative", tag_id=numbers["cat"]) == cats
-    with pytest.raises(errors.ParameterError, match="order must be 'certain' or 'informative'"):
-        rows.find(run.id, order="random")
+    sums = {}
+    for p in everything:
+        if p.probability >= 0.5:
+            n, total = sums.get(p.tag, (0, 0.0))
+            sums[p.tag] = (n + 1, total + p.probability)
+    by_tag = rows.by_tag(run.id, 0.5)
+    assert {tag: n for tag, n, _ in by_tag} == {tag: n for tag, (n, _) in sums.items()}
+    assert [total for *_, total in by_tag] == pytest.approx(sorted((total for _, total in sums.values()), reverse=True))
+    mine = [p for p in everything if p.item_id in (2, 3, 5)]
+    listed = [(p.item_id, numbers[p.tag]) for p in mine]
+    assert rows.among(run.id, [2, 3, 5], None, 0, 100) == listed
+    assert (
+        rows.among(run.id, [2, 3, 5], 0.5, 1, 2)
+        == [pair for pair, p in zip(listed, mine, strict=True) if p.probability >= 0.5][1:3]
+    )
+    worth = {
+        i: sum(p.probability for p in everything if p.item_id == i and p.probability >= 0.5) for i in range(1, N + 1)
+    }
+    ranked = sorted((i for i in worth if worth[i]), key=lambda i: (-worth[i], i))
+    assert rows.by_item(run.id, None, 0.5, 0, 100) == ranked
+    assert rows.by_item(run.id, [2, 3, 5], 0.5, 0, 2) == [i for i in ranked if i in (2, 3, 5)][:2]
 
 
 def test_questions_are_answered_from_indexes(collection):
@@ -147,12 +165,9 @@ def test_questions_are_answered_from_indexes(collection):
     collection._catalog.rows = watched
     rows = collection.runs.rows
     rows.find(run.id, top=5, min_probability=0.5)
-    rows.find(run.id, top=5, order="informative")
     rows.find(run.id, top=5, tag_id=numbers["cow"])
-    rows.find(run.id, top=5, tag_id=numbers["cow"], order="informative")
     assert any("COVERING INDEX proposals_by_certainty (run_id=? AND is_open=? AND probability>?)" in p for p in plans)
-    assert any("COVERING INDEX proposals_by_use (run_id=? AND is_open=?)" in p for p in plans)
-    assert sum("COVERING INDEX proposals_by_tag (run_id=? AND is_open=? AND tag_id=?" in p for p in plans) >= 3
+    assert sum("COVERING INDEX proposals_by_tag (run_id=? AND is_open=? AND tag_id=?" in p for p in plans) >= 1
     plans.clear()
     rows.find(run.id, item_id=3)
     assert any("PRIMARY KEY (run_id=? AND item_id=?)" in p for p in plans)

@@ -21,10 +21,14 @@ def batch_of(tags, features, rows):
 
 def fitted(tags, features, tag_penalty, feature_penalties, **options):
     with workers(1) as threads:
-        moments = gather_moments(lambda block: features[block], features.shape[1], [csr_matrix(tags)], threads)[0]
-        fit = fit_ridge(moments, tag_penalty, np.asarray(feature_penalties, dtype=float), **options)
         everyone = batch_of(tags, features, np.arange(len(tags)))
-        return fit, fit.with_leverage([lambda: everyone], threads), everyone
+        moments = moments_of(features, csr_matrix(tags), threads)
+        fit = fit_ridge(moments, tag_penalty, np.asarray(feature_penalties, dtype=float), **options)
+        return fit, fit.with_leverage([lambda: everyone], len(tags), threads), everyone
+
+
+def moments_of(features, tags, threads):
+    return gather_moments(lambda rows: features[rows], features.shape[1], tags, np.arange(tags.shape[0]), threads)
 
 
 def test_worked_example():
@@ -117,11 +121,18 @@ def test_moments_do_not_depend_on_blocks_or_threads(monkeypatch):
     tags = csr_matrix((rng.random((200, 5)) < 0.3).astype(np.float32))
     features = rng.normal(size=(200, 7)).astype(np.float32)
     with workers(1) as threads:
-        whole = gather_moments(lambda block: features[block], 7, [tags], threads)[0]
+        whole = moments_of(features, tags, threads)
+        halves = [
+            gather_moments(lambda rows: features[rows], 7, tags, rows, threads)
+            for rows in (np.arange(80), np.arange(80, 200))
+        ]
+    added = halves[0] + halves[1]
+    assert added.n_items == 200 and added.tag_sums.tolist() == whole.tag_sums.tolist()
+    assert added.features_features == pytest.approx(whole.features_features, rel=1e-5, abs=1e-4)
     monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 2_000)
     for n_jobs in (1, 2):
         with workers(n_jobs) as threads:
-            parts = gather_moments(lambda block: features[block], 7, [tags], threads)[0]
+            parts = moments_of(features, tags, threads)
         assert parts.features_features == pytest.approx(whole.features_features, rel=1e-5, abs=1e-4)
         assert parts.tags_features == pytest.approx(whole.tags_features, rel=1e-5, abs=1e-4)
         assert (parts.tags_tags != whole.tags_tags).nnz == 0

@@ -6,15 +6,21 @@ from scipy.sparse import csr_matrix
 
 from manyview.completion.batch import Batch
 from manyview.completion.items import Items
-from manyview.completion.naive_bayes import fit_naive_bayes
 from manyview.completion.nearest import Nearest, weights_of
-from manyview.completion.simple_sources import Frequency, Neighbours, fit_clusters, fit_companions, prior_of
+from manyview.completion.sources import (
+    Frequency,
+    Neighbours,
+    fit_clusters,
+    fit_companions,
+    fit_naive_bayes,
+    prior_of,
+)
 
 NOTHING = np.zeros((1, 0), dtype=np.float32)
 
 
 def asked(tags, nearest=None, rows=None, labels=None):
-    return Batch(csr_matrix(np.atleast_2d(tags).astype(np.float32)), NOTHING, nearest, rows, labels)
+    return Batch(csr_matrix(np.atleast_2d(tags).astype(np.float32)), NOTHING, nearest, rows, labels=labels)
 
 
 def test_naive_bayes():
@@ -45,7 +51,7 @@ def test_naive_bayes_is_the_literal_formula():
 def test_neighbours():
     near = Nearest(np.array([[1, 0]], dtype=np.int32), np.array([[0.8, 0.4]], dtype=np.float32))
     assert weights_of(near)[0] == pytest.approx([0.941176, 0.058824], abs=1e-6)
-    items = Items(3, 2, (), (), ())
+    items = Items(3, 2, (), (), (), np.ones(3, dtype=bool), ())
     tags = csr_matrix(np.array([[0, 1], [1, 0], [1, 1]], dtype=np.float32))
     source = Neighbours(tags, np.array([0.3, 0.2]))
     assert source.scores(asked([0, 0], items.mixed([near], 1)))[0] == pytest.approx([0.941176, 0.058824], abs=1e-6)
@@ -66,7 +72,7 @@ def test_companions_and_frequency():
     prior = prior_of(counts, 4)
     assert prior == pytest.approx([0.7, 0.7, 0.3])
     assert source.scores(asked([0, 0, 0]))[0] == pytest.approx(prior)
-    assert Frequency(prior).scores(asked([[0, 0, 0], [1, 0, 0]])) == pytest.approx(np.array([prior, prior]))
+    assert Frequency(prior, 4).scores(asked([[0, 0, 0], [1, 0, 0]])) == pytest.approx(np.array([prior, prior]))
 
 
 def test_clusters_leave_the_item_out():
@@ -74,6 +80,6 @@ def test_clusters_leave_the_item_out():
     tags = csr_matrix(np.array([[0], [0], [0], [1], [1], [1]], dtype=np.float32))
     labels = np.array([0, 0, 0, 0, 0, -1])
     source = fit_clusters(tags, labels, np.array([0.25]))
-    inside = Batch(tags[[0, 3, 5]], NOTHING, None, np.array([0, 3, 5]), labels[[0, 3, 5]])
+    inside = Batch(tags[[0, 3, 5]], NOTHING, None, np.array([0, 3, 5]), labels=labels[[0, 3, 5]])
     assert source.scores(inside).ravel() == pytest.approx([0.5, 0.25, 0.25])
     assert source.scores(asked([0], labels=np.array([0])))[0] == pytest.approx([0.4])

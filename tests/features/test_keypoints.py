@@ -8,7 +8,11 @@ from PIL import Image
 
 from manyview.errors import MissingExtra, ParameterError, ViewError
 from manyview.features import _sift_kernels as kernels
-from manyview.features.keypoints import dense_sift, grey_image, interest_points, sift_at
+from manyview.features.keypoints import _describe, dense_sift, grey_image, interest_points
+
+
+def sift_at(image, points, cell_width, min_contrast=0.0):
+    return _describe(grey_image(image), np.asarray(points), cell_width, min_contrast)
 
 
 def blobs(seed, height=90, width=120):

@@ -71,7 +71,7 @@ class Visitor:
             f"/api/facets?q=caption%20{item}",
             f"/api/tags?text={word[:7].replace(' ', '%20')}",
             f"/api/proposals?offset={offset}&limit=60",
-            f"/api/proposals?by=tag&tag={word.replace(' ', '%20')}&order=informative",
+            f"/api/proposals?by=tag&tag={word.replace(' ', '%20')}&all=true",
             f"/api/proposals/line?probability={draw.random():.2f}",
             "/api/history",
             "/api/runs",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from manyview import Collection
-from manyview.web.openapi import description
+from manyview.web.openapi import description_text
 
 from .made import OURS, N
 
@@ -30,7 +30,7 @@ def post(client, address, body, status=200):
 
 
 def test_the_description_in_the_repository_is_current():
-    assert (ROOT / "frontend" / "openapi.json").read_text(encoding="utf-8") == description(), (
+    assert (ROOT / "frontend" / "openapi.json").read_text(encoding="utf-8") == description_text(), (
         "python -m manyview.web.openapi frontend/openapi.json"
     )
 
@@ -39,7 +39,7 @@ def test_state(seen):
     state = get(seen, "/api/state")
     facts = {"name": "small", "n_items": N + 1, "n_tagged": 6, "n_tags": 2, "views": ["looks"]}
     assert state["collection"] == facts | {"id": state["collection"]["id"]}
-    assert state["run"]["id"] == 2 and state["n_open"] == 6
+    assert state["run"]["id"] == 2 and state["n_open"] == 5 and state["n_less_likely"] == 1
     assert state["can_write"] is False  # nobody said who asks, so that nothing could be changed
     assert seen.get("/api/state", headers={"Sec-Fetch-Site": "same-origin"}).json()["can_write"] is True
     assert state["last"]["kind"] == "decide"
@@ -49,7 +49,7 @@ def test_clusters(seen):
     page = get(seen, "/api/clusters")
     assert {one["id"]: one["size"] for one in page["clusters"]} == {1: 5, 2: 7}
     assert page["n_items"] == N + 1 and page["n_unplaced"] == 1
-    assert sum(one["n_open"] for one in page["clusters"]) == 6
+    assert sum(one["n_open"] for one in page["clusters"]) == 5
     first = page["clusters"][0]
     assert len(first["typical"]) == first["size"]
     names = [one["name"] for one in get(seen, "/api/clusters?sort=name")["clusters"]]
@@ -148,18 +148,29 @@ def test_facets_and_tags(seen):
 
 def test_proposals(seen):
     page = get(seen, "/api/proposals")
-    assert page["total"] == 6 and [one["name"] for one in page["tags"]] == ["blue", "red"]
+    assert page["total"] == 5 and page["n_less_likely"] == 1
+    # in the order of the right answers to expect: .95 + .85 + .75 and .65 + .55; the sixth is not worth asking
+    assert [(one["name"], one["n_open"]) for one in page["tags"]] == [("red", 3), ("blue", 2)]
+    assert [one["expected"] for one in page["tags"]] == pytest.approx([2.55, 1.2])
     sure = [one["probability"] for one in page["proposals"]]
-    assert sure == sorted(sure, reverse=True) and "looks" in page["proposals"][0]["sentence"]
-    assert get(seen, "/api/proposals?tag=blue&limit=2")["total"] == 3
+    assert sure == pytest.approx([0.95, 0.85, 0.75, 0.65, 0.55]) and all(
+        one["is_worth_asking"] for one in page["proposals"]
+    )
+    first = page["proposals"][0]
+    assert (first["is_trusted"], first["sure"], page["proposals"][2]["sure"]) == (False, "very likely", "likely")
+    assert first["sentence"].startswith("red: looks like ") and "which carries it" in first["sentence"]
+    assert first["reason"]["likeness"] == "looks like" and first["reason"]["like"][0]["has_thumb"]
+    assert get(seen, "/api/proposals?tag=blue&limit=2")["total"] == 2
+    everything = get(seen, "/api/proposals?all=true")
+    assert everything["total"] == len(everything["proposals"]) == 6 and everything["n_less_likely"] == 1
+    assert get(seen, "/api/proposals?tag=blue&all=true")["total"] == 3
     item = page["proposals"][0]["item"]
     assert get(seen, f"/api/proposals?item={item}")["total"] == 1
-    assert get(seen, "/api/proposals?by=tag")["tag"] == "blue"
+    assert get(seen, "/api/proposals?by=tag")["tag"] == "red"
     mine = get(seen, "/api/proposals?cluster=2&limit=2&offset=1")
     rows = [one["id"] for one in get(seen, "/api/items?cluster=2")["items"]]
     wanted = [one for one in page["proposals"] if one["item"] in rows]
     assert mine["total"] == len(wanted) and mine["proposals"] == wanted[1:3]
-    get(seen, "/api/proposals?order=informative&offset=5")
     line = get(seen, "/api/proposals/line?probability=0.8")
     assert line["n"] == 2 and line["expected_precision"] == pytest.approx(0.9)
     assert get(seen, "/api/proposals/line?probability=1")["n"] == 0
@@ -195,16 +206,51 @@ def test_decisions_and_undo(client):
     before = get(client, "/api/state")["version"]
     said = post(client, "/api/decisions", {"pairs": [pair], "answer": True})
     assert (
-        said["n_open"] == 5
+        said["n_open"] == 4
         and said["done"] == [{**pair, "answer": True, "entry": said["entry"]}]
         and said["already"] == []
     )
     assert get(client, "/api/state")["version"] != before
     assert {"name": pair["tag"], "origin": "person"} in get(client, f"/api/items/{pair['item']}")["tags"]
     back = post(client, "/api/undo", {"entry": said["entry"]})
-    assert back["n_open"] == 6
+    assert back["n_open"] == 5
     assert post(client, "/api/undo", {"entry": said["entry"]}, 409)["error"]
     post(client, "/api/undo", {"entry": 999}, 400)
+
+
+def test_items_with_all_their_proposals(seen):
+    page = get(seen, "/api/proposals/items?limit=2")
+    assert page["total"] == 5 and len(page["items"]) == 2
+    best = [one["item"]["id"] for one in page["items"]]
+    assert best == [one["item"] for one in get(seen, "/api/proposals?limit=2")["proposals"]]
+    assert page["items"][0]["tags"] == [] and [one["tag"] for one in page["items"][0]["proposals"]] == ["red"]
+    mine = get(seen, "/api/proposals/items?cluster=2")
+    assert mine["total"] == len(mine["items"]) == get(seen, "/api/proposals?cluster=2")["total"]
+    sampled = get(seen, "/api/proposals/sample")["proposals"]
+    assert len(sampled) == 6 and sampled == get(seen, "/api/proposals/sample")["proposals"]
+
+
+def test_an_audit(client):
+    page = get(client, "/api/audit?share=0.7")
+    assert page["audit"] is None and page["plan"]["n"] == 5 and not page["plan"]["is_worth_it"]
+    get(client, "/api/audit?share=0.1", 422)
+    now = post(client, "/api/audit", {"share": 0.7})
+    assert (now["verdict"], now["asked"], now["n"]) == ("asking", 0, 5) and len(now["following"]) == 3
+    assert get(client, "/api/audit")["audit"] == now == post(client, "/api/audit", {"share": 0.7})
+    asked = {key: now["question"][key] for key in ("item", "tag")}
+    then = post(client, f"/api/audit/{now['id']}/answer", {**asked, "answer": True})
+    assert then["asked"] == then["right"] == 1 and then["question"] == now["following"][0]
+    assert post(client, f"/api/audit/{now['id']}/back", {}) == now
+    post(client, f"/api/audit/{now['id']}/back", {}, 409)
+    post(client, f"/api/audit/{now['id']}/accept", {}, 409)
+    while now["question"]:
+        asked = {key: now["question"][key] for key in ("item", "tag")}
+        now = post(client, f"/api/audit/{now['id']}/answer", {**asked, "answer": True})
+    assert (now["verdict"], now["asked"], now["n_rest"]) == ("proved", 4, 1)  # 4 of 5 are 0.7 of them
+    done = post(client, f"/api/audit/{now['id']}/accept", {})
+    assert done["n"] == 1 and "at least 70% of 5 are right" in done["summary"] and done["n_open"] == 0
+    assert post(client, "/api/undo", {"entry": done["entry"]})["n_open"] == 1
+    post(client, "/api/audit/999/answer", {**asked, "answer": True}, 400)
 
 
 def test_two_tabs_do_not_clash(client):
@@ -222,7 +268,7 @@ def test_two_tabs_do_not_clash(client):
 
 def test_accepting_above_a_line(client):
     said = post(client, "/api/decisions/line", {"probability": 0.8})
-    assert said["n"] == 2 and said["n_open"] == 4
+    assert said["n"] == 2 and said["n_open"] == 3
     assert post(client, "/api/decisions/line", {"probability": 0.99})["entry"] is None
 
 

@@ -105,6 +105,18 @@ def test_what_the_pages_compute_with_is_what_the_routes_compute_with(client, tmp
     assert read(folder, "exemplars") == [item for one in shown for item in one["profile"]["exemplars"]]
 
 
+def test_where_pictures_were_taken_stays_here_unless_asked(tmp_path):
+    path = make_collection(tmp_path / "made")
+    with Collection.open(path, write=True) as collection:
+        said = '{"camera":"Pixel 7","latitude":48.1375,"longitude":11.575}'
+        collection._catalog.run("UPDATE items SET fields = ?", (said,))
+    export_site(path, tmp_path / "site")
+    assert read(tmp_path / "site", "item-0")["1"]["fields"] == {"camera": "Pixel 7"}
+    assert not any("48.1375" in file.read_text(encoding="ascii") for file in (tmp_path / "site").rglob("*.js"))
+    export_site(path, tmp_path / "asked", positions=True)
+    assert read(tmp_path / "asked", "item-0")["1"]["fields"]["latitude"] == 48.1375
+
+
 def test_files_that_could_not_be_read_are_not_named(tmp_path):
     path = make_collection(tmp_path / "made")
     bad = tmp_path / "made" / "pictures" / "a private letter.png"
@@ -130,11 +142,17 @@ def test_every_proposal_and_text_is_there_by_cluster(seen, tmp_path, monkeypatch
     export_site(seen.gallery.path, tmp_path / "site")
     names = ("c1", "c2", "none")
     parts = [read(tmp_path / "site", f"proposals-{name}") for name in names]
-    for order, key in (("certain", lambda one: (-one[3], -one[2], one[0])), ("informative", lambda one: one[5])):
-        listed = seen.get(f"/api/proposals?order={order}").json()["proposals"]
-        found = sorted((one for part in parts for one in part), key=key)
-        told = [[one[name] for name in ("item", "tag", "score", "probability", "sentence")] for one in listed]
-        assert [one[:5] for one in found] == told
+    for everything in (True, False):
+        listed = seen.get(f"/api/proposals?all={everything}").json()["proposals"]
+        rows = (one for part in parts for one in part if everything or one[4])
+        found = sorted(rows, key=lambda one: (-one[3], -one[2], one[0]))
+        fields = ("item", "tag", "score", "probability", "is_worth_asking", "is_trusted", "sure", "sentence")
+        assert [one[:8] for one in found] == [[one[name] for name in fields] for one in listed]
+        reasons = [(one[8][0], one[8][1], one[8][2]) for one in found]
+        assert reasons == [
+            (why["likeness"], [one["id"] for one in why["like"] if one["has_thumb"]], why["goes_with"])
+            for why in (one["reason"] for one in listed)
+        ]
     for number, part in zip((1, 2), parts, strict=False):
         members = {one["id"] for one in seen.get(f"/api/items?cluster={number}").json()["items"]}
         assert {one[0] for one in part} <= members

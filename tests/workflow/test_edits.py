@@ -10,6 +10,7 @@ from manyview.errors import ParameterError, StoreError
 from manyview.workflow import edits
 from manyview.workflow.fit import fit_collection
 from manyview.workflow.living import current_clusters
+from manyview.workflow.reading.index import Index
 from manyview.workflow.undo import undo
 
 from .living_samples import make
@@ -199,7 +200,7 @@ def test_contradictions_are_refused_and_name_the_reason(four):
         (lambda: edits.merge(four, [a, b]), rf"are to stay apart.* in clusters {a} and {b}"),
         (lambda: edits.move(four, [21], a), "are to stay apart"),
         (lambda: edits.move(four, [1, 21], four.number[2]), "are to stay apart"),
-        (lambda: edits.link(four, 1, 21, False), "linked so already"),
+        (lambda: edits.link(four, 1, 21, False), "linked that way already"),
         (lambda: edits.link(four, 1, 1, True), "two different"),
     ):
         with pytest.raises(ParameterError, match=why):
@@ -286,3 +287,24 @@ def test_edits_need_a_run_and_the_lock(tmp_path):
         assert collection.undo().undoes == entry.id
     with Collection.open(collection.path) as reader, pytest.raises(StoreError, match="open for reading"):
         edits.rename(reader, 1, "x")
+
+
+def test_figures_of_clusters_follow_answers_at_once(four):
+    """Also those of profiles that were kept; their names stay until the next fit."""
+    ids, clusters = four.runs.assignment()
+    index = Index(four)
+    names = {one.id: one.name for one in current_clusters(four)}
+    assert {one.profile["n_tagged"] for one in index.clusters(four.runs.get())} == {0}
+    four.decide([(item, "answered") for item in ids[clusters == four.number[0]].tolist()], True)
+    four.decide([(item, "other") for item in ids[clusters == four.number[1]][:12].tolist()], True)
+    four.decide([(int(ids[clusters == four.number[1]][0]), "other")], False)
+    table = four.tagging.table(ids)
+    for found in (current_clusters(four), Index(four, index._parts).clusters(four.runs.get())):
+        assert {one.id: one.name for one in found} == names
+        for one in found:
+            rows = np.flatnonzero(clusters == one.id)
+            assert one.profile["n_tagged"] == sum(table.yes[row].nnz > 0 for row in rows)
+            for share in (*one.profile["over"], *one.profile["under"]):
+                assert share["count"] == table.yes[rows, table.names.index(share["tag"])].sum()
+        first = next(one for one in found if one.id == four.number[0])
+        assert first.profile["n_tagged"] == 20 and "answered" in {share["tag"] for share in first.profile["over"]}

@@ -1,5 +1,7 @@
 """Names of clusters: the score by hand, the choice of words, and what must never happen."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from manyview.data.tags import TagTable
 from manyview.describe._grouping import check_grouping
 from manyview.describe.tag_shares import count_tags, surprise
 from manyview.errors import ParameterError, ViewError
+from manyview.meaning import Guess
 
 
 def named(labels, tags=None, **options):
@@ -81,16 +84,70 @@ def test_a_tag_on_too_few_members_gives_way_to_words_then_to_items():
     cats = [["cat"]] * 30
     single = [[f"t{i}"] for i in range(30)]
     assert named(labels, [*[["odd"]] * 3, *single[3:], *cats])[0] == "odd"  # every tenth member
-    wide = [0] * 30 + [1] * 300
-    assert named(wide, [*[["odd"]] * 2, *[["rare"]] * 2, *single[4:], *cats * 10])[0] == "odd, rare"  # together
-    assert named(labels, [*[["odd"]] * 2, *single[2:], *cats])[0] == "#0"
+    assert named(labels, [*[["odd"]] * 2, *single[2:], *cats])[0] == "Group 0"  # two are too few
+    untagged = [[]] * 40
+    few = [0] * 70 + [1] * 30
+    assert named(few, [*[["odd"]] * 3, *[[]] * 27, *untagged, *cats])[0] == "Group 0"  # every twentieth of all members
+    assert named(few, [*[["odd"]] * 4, *[[]] * 26, *untagged, *cats])[0] == "odd"
     thin = [["odd"], *[[f"t{i}"] for i in range(29)], *[["cat"]] * 30]
     found = name_clusters(labels, thin, words=texts)
-    assert (found[0].source, set(found[0].words) <= {"sea", "at", "night"}) == ("words", True)
+    assert (found[0].source, set(found[0].words) <= {"sea", "night"}) == ("words", True)
     assert (found[1].name, found[1].source) == ("cat", "tags")
-    items = name_clusters(labels, thin, item_names=[f"IMG_{i:03}.jpg" for i in range(60)], exemplars={0: [7, 3]})
-    assert (items[0].name, items[0].source) == ("IMG_007, IMG_003", "items")
-    assert name_clusters(labels, thin)[0].to_dict() == {"label": 0, "name": "#0", "words": ["#0"], "source": "number"}
+    plain = {"label": 0, "name": "Group 0", "words": ["Group 0"], "source": "number", "is_guess": False, "hint": []}
+    assert name_clusters(labels, thin)[0].to_dict() == plain
+
+
+def guess(*words, lift=0.6, sure=0.3):
+    return Guess(words, tuple(range(len(words))), lift, sure)
+
+
+def test_what_is_seen_names_where_nobody_said_anything_and_is_marked():
+    labels = np.repeat([0, 1, 2, 3], 10)
+    tags = [["dog"]] * 10 + [[]] * 30
+    seen = {0: guess("cat"), 1: guess("sea", "ocean", "coast"), 2: guess("stamp", "box", "bag", sure=0.1)}
+    found = name_clusters(labels, tags, guesses=seen)
+    assert (found[0].name, found[0].is_guess) == ("dog", False)  # tags first
+    assert (found[1].name, found[1].words, found[1].source) == ("sea, ocean?", ("sea", "ocean"), "looks")
+    assert found[1].is_guess
+    assert (found[2].name, found[2].is_guess, found[2].hint) == ("Group 2", False, ("stamp", "box", "bag"))
+    assert (found[3].name, found[3].hint) == ("Group 3", ())
+    twice = name_clusters(labels, guesses={c: guess("sea", "ocean", "coast", lift=0.6 - c / 100) for c in range(3)})
+    assert [twice[c].name for c in range(3)] == ["sea, ocean?", "sea, ocean, coast?", "sea, ocean (2)?"]
+
+
+def test_folders_name_before_guesses_and_dates_after():
+    labels = np.repeat([0, 1, 2], 10)
+    folders = [["Rome"]] * 6 + [["Oslo"]] * 4 + [[f"f{i}"] for i in range(10)] + [["Paris"]] * 4 + [["x"]] * 6
+    dates = [["2019"]] * 20 + [["2021", "2021-07"]] * 10
+    seen = {0: guess("sea", "ocean"), 1: guess("dog", "puppy")}
+    found = name_clusters(labels, folders=folders, dates=dates, guesses=seen)
+    assert {c: (one.name, one.source) for c, one in found.items()} == {
+        0: ("Rome", "folders"),
+        1: ("dog, puppy?", "looks"),
+        2: ("x", "folders"),
+    }
+    assert name_clusters(labels, dates=dates)[2].source == "dates"
+
+
+def test_words_that_all_items_have_and_stop_words_name_nothing():
+    texts = ["the dog on the photo"] * 10 + ["a cat with a photo"] * 10 + ["der Hund auf dem Foto"] * 1
+    found = name_clusters([0] * 10 + [1] * 10 + [-1], words=texts)
+    assert {c: one.name for c, one in found.items()} == {0: "dog", 1: "cat"}
+    german = ["Der Hund hat die Katze"] * 6 + ["Das Boot ist auf dem See"] * 6
+    assert named([0] * 6 + [1] * 6, words=german) in (
+        {0: "Hund", 1: "Boot"},
+        {0: "Katze", 1: "See"},
+        {0: "Hund", 1: "See"},
+    )
+    hats = ["a hat and the man"] * 6 + ["the boat and a dog"] * 6
+    assert named([0] * 6 + [1] * 6, words=hats)[0] in ("hat", "man")  # stop words of another language
+
+
+def test_a_tag_on_most_items_names_none():
+    tags = [["photo", "x"]] * 10 + [["photo", "dog"]] * 10 + [["sea", "photo"]] * 6 + [["sea"]] * 4
+    assert named(np.repeat([0, 1, 2], 10), tags) == {0: "x", 1: "dog", 2: "sea"}
+    most = [["dog"]] * 20 + [["cat"]] * 10  # a cluster that is most of the collection may have its word
+    assert named([0] * 20 + [1] * 10, most) == {0: "dog", 1: "cat"}
 
 
 def test_any_script():
@@ -109,12 +166,11 @@ def test_sentences_and_punctuation_are_no_names():
 def test_same_words_in_another_order_are_the_same_name():
     tags = [["a", "b"]] * 20 + [["c"]] * 20
     labels = [0] * 10 + [1] * 10 + [2] * 20
-    names = named(labels, tags, item_names=[f"i{i}" for i in range(40)])
+    names = named(labels, tags)
     assert len({frozenset(name.split(", ")) for name in names.values()}) == 3
     reads_alike = [["a, b"]] * 9 + [["a", "b"]] * 9 + [["c"]] * 20
     assert len(set(named([0] * 9 + [1] * 9 + [2] * 20, reads_alike, max_words=2).values())) == 3
-    all_taken = named([3, 4, 5], item_names=["#4", "#4", "#4"])
-    assert len(set(all_taken.values())) == 3
+    assert named([3, 4, 5], names={3: "group 4"}) == {3: "group 4", 4: "Group 4 (2)", 5: "Group 5"}
 
 
 words = st.lists(st.sampled_from(["dog", "Dog", "cat", "red cat", "sea", "犬", "<b>", "x y"]), max_size=4)
@@ -125,23 +181,19 @@ words = st.lists(st.sampled_from(["dog", "Dog", "cat", "red cat", "sea", "犬", 
 def test_names_are_distinct_ours_and_blind_to_order(items, random):
     labels = [label for label, _ in items]
     tags = [row for _, row in items]
-    item_names = [f"file {i}" for i in range(len(items))]
-    found = name_clusters(labels, tags, item_names=item_names)
+    found = name_clusters(labels, tags)
     assert sorted(found) == sorted(set(labels) - {-1})
     assert len({name.name.casefold() for name in found.values()}) == len(found)
-    vocabulary = {word for row in tags for word in row} | set(item_names) | {f"#{label}" for label in labels}
-    assert {word for name in found.values() for word in name.words} <= vocabulary
+    vocabulary = {word for row in tags for word in row} | {f"Group {label}" for label in labels}
+    assert {re.sub(r" \(\d+\)$", "", word) for name in found.values() for word in name.words} <= vocabulary
     order = list(range(len(items)))
     random.shuffle(order)
-    again = name_clusters(
-        [labels[i] for i in order], [tags[i] for i in order], item_names=[item_names[i] for i in order]
-    )
-    assert again == found
+    assert name_clusters([labels[i] for i in order], [tags[i] for i in order]) == found
 
 
 @pytest.mark.parametrize("tags", [None, [[], [], []], np.zeros((3, 0)), np.zeros((3, 4))])
 def test_no_tags_at_all(tags):
-    assert named([0, 0, 1], tags) == {0: "#0", 1: "#1"}
+    assert named([0, 0, 1], tags) == {0: "Group 0", 1: "Group 1"}
 
 
 def test_degenerate_labels():
@@ -149,14 +201,14 @@ def test_degenerate_labels():
     assert name_clusters([-1, -1], [["a"], ["b"]]) == {}
     assert name_clusters([], []) == {}
     assert list(name_clusters([7, 2, 7], [["a"], ["b"], ["a"]])) == [2, 7]  # 3, 4, 5, 6 hold nothing
-    assert named([0, 1], [["a"], ["a"]]) == {0: "#0", 1: "#1"}  # a says nothing of either
+    assert named([0, 1], [["a"], ["a"]]) == {0: "Group 0", 1: "Group 1"}  # a says nothing of either
 
 
 def test_names_of_the_owner_hold_and_are_not_given_twice():
     tags = [["dog"]] * 6 + [["cat"]] * 6 + [["dog", "boat"]] * 6
     found = name_clusters(np.repeat([0, 1, 2], 6), tags, names={1: "Dog", 0: " ", 8: "gone"})
     assert (found[1].name, found[1].source) == ("Dog", "owner")
-    assert found[2].name == "boat" and found[0].name != "dog" and found[0].name.startswith("dog, ")
+    assert found[2].name == "boat" and found[0].name == "dog (2)"
     assert list(found) == [0, 1, 2]
 
 
@@ -169,7 +221,5 @@ def test_errors_say_what_to_do():
         name_clusters([0, 1], [["a"]])
     with pytest.raises(ViewError, match="words describe 1 items but there are 2"):
         name_clusters([0, 1], words=["a"])
-    with pytest.raises(ParameterError, match="item_names has 1 entries but there are 2"):
-        name_clusters([0, 1], item_names=["a"])
     with pytest.raises(ParameterError, match="max_words must be an integer"):
         name_clusters([0, 1], max_words=0)

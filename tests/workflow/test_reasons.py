@@ -53,20 +53,20 @@ def test_sentences_for_every_place(profiles):
     moved = str(explain_item(profiles, 2))
     assert moved.startswith('c.jpg is in "dog", although it is closer to "cat" by looks (')
     assert str(explain_item(profiles, 6)).startswith('g.jpg is in no cluster; the closest is "dog" (')
-    assert str(explain_item(profiles, 7)) == 'item 7 is in "#2" alone; the next is "dog".'
+    assert str(explain_item(profiles, 7)) == 'item 7 is in "Group 2" alone; the next is "dog".'
     only = cluster_profiles(np.arange(6.0).reshape(3, 2), [0, 0, 0])
-    assert str(explain_item(only, 0)) == 'item 0 is in "#0", the only cluster. It is most like item 1.'
+    assert str(explain_item(only, 0)) == 'item 0 is in "Group 0", the only cluster. It is most like item 1.'
     silent = cluster_profiles(np.ones((4, 2)), [0, 0, 1, 1])
-    assert str(explain_item(silent, 0)) == 'item 0 is in "#0"; no view says anything about it.'
+    assert str(explain_item(silent, 0)) == 'item 0 is in "Group 0"; no view says anything about it.'
     bare = cluster_profiles(None, [0, 0, 1])
-    assert str(explain_item(bare, 0)) == 'item 0 is in "#0"; no view says anything about it.'
+    assert str(explain_item(bare, 0)) == 'item 0 is in "Group 0"; no view says anything about it.'
 
 
 def test_an_item_that_would_rather_be_elsewhere_is_told():
     X = np.array([[0.0], [0.1], [5.0], [5.0], [5.1], [5.2]])
     reason = explain_item(cluster_profiles({"looks": X}, [0, 0, 0, 1, 1, 1]), 2)
     assert reason.margin < 0
-    assert str(reason).startswith('item 2 is in "#0", although it is closer to "#1" by looks (')
+    assert str(reason).startswith('item 2 is in "Group 0", although it is closer to "Group 1" by looks (')
 
 
 def test_views_that_disagree_are_told_apart():
@@ -75,7 +75,8 @@ def test_views_that_disagree_are_told_apart():
     reason = explain_item(cluster_profiles({"looks": looks, "shape": shape}, [0, 0, 0, 1, 1, 1]), 2)
     figures = [f"{view.view} ({view.own:.2f} against {view.other:.2f})" for view in reason.views]
     assert str(reason).startswith(
-        f'item 2 is in "#0" rather than in "#1" by {figures[0]}, although {figures[1]} would rather put it there.'
+        f'item 2 is in "Group 0" rather than in "Group 1" by {figures[0]}, although {figures[1]} would rather put it '
+        "there."
     )
 
 

@@ -18,6 +18,10 @@ export const api = {
   tags: (text: string, signal?: Signal) =>
     getJson<T.TagList>("api/tags", { text, limit: 12 }, signal),
   proposals: (query: Query, signal?: Signal) => getJson<T.ProposalList>("api/proposals", query, signal),
+  sample: (signal?: Signal) => getJson<T.ProposalList>("api/proposals/sample", {}, signal),
+  itemProposals: (query: Query, signal?: Signal) => getJson<T.ItemProposalList>("api/proposals/items", query, signal),
+  doubtful: (signal?: Signal) => getJson<T.DoubtfulList>("api/doubtful", {}, signal),
+  audit: (share: number, signal?: Signal) => getJson<T.AuditPage>("api/audit", { share }, signal),
   line: (probability: number, tag: string | null, signal?: Signal) =>
     getJson<T.Line>("api/proposals/line", { probability, tag }, signal),
   history: (offset: number, limit: number, signal?: Signal) =>
@@ -35,6 +39,11 @@ export const api = {
   decide: (pairs: { item: number; tag: string }[], answer: boolean) =>
     postJson<T.Decided>("api/decisions", { pairs, answer }),
   steps: (steps: T.Step[]) => postJson<T.StepsDone>("api/decisions/steps", { steps }),
+  startAudit: (share: number) => postJson<T.Audit>("api/audit", { share }),
+  answerAudit: (id: number, item: number, tag: string, answer: boolean) =>
+    postJson<T.Audit>(`api/audit/${id}/answer`, { item, tag, answer }),
+  backInAudit: (id: number) => postJson<T.Audit>(`api/audit/${id}/back`, {}),
+  acceptAudited: (id: number) => postJson<T.AuditAccepted>(`api/audit/${id}/accept`, {}),
   acceptAbove: (probability: number, tag: string | null) =>
     postJson<T.LineDecided>("api/decisions/line", { probability, tag }),
   tag: (items: number[], tag: string, answer: boolean) => postJson<T.Done>("api/tags", { items, tag, answer }),

@@ -54,6 +54,11 @@ export function sentence(text: string | null | undefined): string {
   return /[.!?…]$/.test(start) ? start : `${start}.`;
 }
 
+/** About how many of these should be right. */
+export function expectedRight(proposals: { probability: number | null }[]): number {
+  return proposals.reduce((sum, one) => sum + (one.probability ?? 0), 0);
+}
+
 /** Why a tag is proposed, without the tag that stands beside it. */
 export function reason(proposal: { tag: string; sentence: string }): string {
   const start = `${proposal.tag}: `;

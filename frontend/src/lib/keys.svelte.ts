@@ -34,9 +34,9 @@ class Keys {
 export const keys = new Keys();
 
 /** Keys that count while the component is there; a page's go before those of everywhere, whichever came first. */
-export function useKeys(title: string, list: Key[], everywhere = false): void {
+export function useKeys(title: string, list: Key[] | (() => Key[]), everywhere = false): void {
   $effect(() => {
-    const set = { title, keys: list };
+    const set = { title, keys: typeof list === "function" ? list() : list };
     untrack(() => (keys.sets = everywhere ? [set, ...keys.sets] : [...keys.sets, set]));
     return () => untrack(() => (keys.sets = keys.sets.filter((one) => one !== set)));
   });

@@ -4,7 +4,7 @@ import { api } from "./api";
 import { live } from "./live.svelte";
 import { outbox, type Ticket } from "./outbox";
 import { toasts } from "./toasts.svelte";
-import type { Proposal } from "./types";
+import type { Proposal, ProposalList } from "./types";
 import type { Query } from "./http";
 
 const PIECE = 60;
@@ -21,6 +21,8 @@ export class ReviewQueue {
   waiting: Proposal[] = $state.raw([]);
   tags: { name: string; n_open: number }[] = $state.raw([]);
   total = $state(0);
+  nLessLikely = $state(0);
+  sureEnough = $state(1);
   error: string | null = $state(null);
   loaded = $state(false);
   #gone = new Set<string>(); // answered or skipped here
@@ -29,10 +31,16 @@ export class ReviewQueue {
   #skipped = 0;
   #given: Given[] = $state.raw([]);
   #query: Query;
+  #sampled: boolean;
   #round = 0;
 
-  constructor(query: Query) {
+  constructor(query: Query, sampled = false) {
     this.#query = query;
+    this.#sampled = sampled;
+  }
+
+  #ask(offset: number, limit: number): Promise<ProposalList> {
+    return this.#sampled ? api.sample() : api.proposals({ ...this.#query, offset, limit });
   }
 
   #earlier = $state(outbox.hasEarlier); // given before this page was loaded
@@ -44,7 +52,7 @@ export class ReviewQueue {
     const settled = new Set(this.#settled);
     try {
       const limit = Math.min(200, Math.max(PIECE, this.waiting.length + this.#skipped));
-      const answer = await api.proposals({ ...this.#query, offset: 0, limit });
+      const answer = await this.#ask(0, limit);
       if (round !== this.#round) return;
       const all = answer.total <= answer.proposals.length;
       // an answer that was taken back elsewhere makes its proposal open again
@@ -54,6 +62,8 @@ export class ReviewQueue {
       this.#take(answer.proposals, all);
       this.tags = answer.tags;
       this.total = answer.total;
+      this.nLessLikely = answer.n_less_likely;
+      this.sureEnough = answer.sure_enough;
       this.error = null;
     } catch (problem) {
       if (round === this.#round) this.error = problem instanceof Error ? problem.message : String(problem);
@@ -86,7 +96,7 @@ export class ReviewQueue {
     this.#asking = true;
     try {
       await outbox.flush();
-      const answer = await api.proposals({ ...this.#query, offset: this.waiting.length + this.#skipped, limit: PIECE });
+      const answer = await this.#ask(this.waiting.length + this.#skipped, PIECE);
       const known = new Set(this.waiting.map(keyOf));
       this.waiting = [...this.waiting, ...answer.proposals.filter((one) => !known.has(keyOf(one)) && !this.#gone.has(keyOf(one)))];
       this.total = answer.total;
@@ -101,7 +111,7 @@ export class ReviewQueue {
     const pairs = proposals.map(({ item, tag }) => ({ item, tag }));
     this.#drop(proposals);
     this.total = Math.max(0, this.total - proposals.length);
-    const settle = live.counting(pairs.length);
+    const settle = live.counting(proposals.filter((one) => one.is_worth_asking).length);
     const ticket = outbox.answer(pairs, yes);
     this.#given = [...this.#given, { proposals, ticket }];
     void ticket.outcome.then(

@@ -47,9 +47,12 @@ async function item(id: string): Promise<ItemDetail> {
 
 function inFull(waiting: Waiting[], rows: { id: number; key: string; has_thumb: boolean; opening?: string | null }[]): Proposal[] {
   const known = new Map(rows.map((row) => [row.id, row]));
-  return waiting.map(([id, tag, score, probability, sentence]) => {
+  return waiting.map(([id, tag, score, probability, is_worth_asking, is_trusted, sure, sentence, told]) => {
     const { key, has_thumb, opening = null } = known.get(id)!;
-    return { item: id, key, tag, score, probability, reason: null, sentence, has_thumb, opening };
+    const [likeness, like, goes_with, n_with, n_all, against, like_first, is_guess] = told;
+    const alike = like.map((one) => ({ id: one, key: "", has_thumb: true, opening: null }));
+    const reason = { likeness, like: alike, goes_with, n_with, n_all, against, like_first, is_guess };
+    return { item: id, key, tag, score, probability, is_worth_asking, is_trusted, sure, reason, sentence, has_thumb, opening };
   });
 }
 
@@ -60,15 +63,16 @@ async function proposals(query: Query): Promise<ProposalList> {
   const within = tag === null && of === null ? query["cluster"] : null;
   const end = Number(query["offset"] ?? 0) + Number(query["limit"] ?? 50);
   const whole = head.proposals.length === head.total;
-  if (tag === null && of === null && !within && query["order"] !== "informative" && (whole || end <= head.proposals.length)) {
+  if (tag === null && of === null && !within && !query["all"] && (whole || end <= head.proposals.length)) {
     return { ...head, proposals: piece(head.proposals, query, 50) };
   }
   const parts = await byCluster<Waiting[]>("proposals", within);
-  const found = parts.flat().filter((one) => (tag === null || fold(one[1]) === fold(String(tag))) && (of === null || one[0] === of));
-  if (query["order"] === "informative") found.sort((a, b) => a[5] - b[5]);
-  else found.sort((a, b) => (b[3] ?? 0) - (a[3] ?? 0) || b[2] - a[2] || a[0] - b[0]);
+  const every = parts.flat().filter((one) => (tag === null || fold(one[1]) === fold(String(tag))) && (of === null || one[0] === of));
+  const worth = every.filter((one) => one[4]);
+  const found = query["all"] ? every : worth;
+  found.sort((a, b) => (b[3] ?? 0) - (a[3] ?? 0) || b[2] - a[2] || a[0] - b[0]);
   const shown = inFull(piece(found, query, 50), await rowsOf(within));
-  return { ...head, tag: tag === null ? null : String(tag), total: found.length, proposals: shown };
+  return { ...head, tag: tag === null ? null : String(tag), total: found.length, n_less_likely: every.length - worth.length, proposals: shown };
 }
 
 async function tags(query: Query): Promise<TagList> {

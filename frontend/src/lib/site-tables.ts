@@ -29,7 +29,7 @@ const TABLES: Record<string, Table> = {
   proposals: {
     columns: ["item", "name", "tag", "probability", "reason"],
     rows: async ({ tag, item }) =>
-      (await siteData<ProposalList>("proposals", { tag, item, ...ALL })).proposals.map(({ item, key, tag, probability, sentence }) => {
+      (await siteData<ProposalList>("proposals", { tag, item, all: true, ...ALL })).proposals.map(({ item, key, tag, probability, sentence }) => {
         return [item, key, tag, probability === null ? null : Number(probability.toFixed(4)), sentence];
       }),
   },

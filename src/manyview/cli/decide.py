@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,10 +30,16 @@ _Who = Annotated[str | None, typer.Option(help="Who decides. Default: your user 
 _Why = Annotated[str | None, typer.Option(help="The reason, kept with the answers.")]
 _AtLeast = Annotated[
     float | None,
-    typer.Option(help="Guarantee that at least this share is right (such as 0.8): random ones are asked first."),
+    typer.Option(
+        help="Guarantee that at least this share is right (such as 0.8): you are asked about a random sample first."
+    ),
 ]
 _DryRun = Annotated[
     bool, typer.Option("--dry-run", help="With --at-least: only say how many answers it takes and what it brings.")
+]
+_Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="With --min-probability: go ahead, whether the probabilities are known or estimated."),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -48,6 +55,7 @@ def accept(
     reviewed: _Reviewed = False,
     who: _Who = None,
     why: _Why = None,
+    yes: _Yes = False,
     at_least: _AtLeast = None,
     dry_run: _DryRun = False,
     as_json: _Json = False,
@@ -55,19 +63,21 @@ def accept(
 ) -> None:
     """Say yes to proposals, by item, tag or probability. One entry of the history; `undo` takes it back.
 
-    --at-least 0.8 asks you about random ones of the likeliest, and accepts the rest once it is proved, 95 % sure, that
-    at least 80 % of them are right.
+    --at-least 0.8 asks you about a random sample of the likeliest, and accepts the rest once it is certain, with 95 %
+    confidence, that at least 80 % of them are right.
     """
     least = probability_of(min_probability, min_score)
     if at_least is not None:
         from .audit import accept_at_least
 
         if item or least is not None or everything or pairs_from is not None:
-            raise ParameterError("--at-least chooses the proposals by itself; only --tag can stand beside it.")
+            raise ParameterError("--at-least chooses the proposals by itself; only --tag can be combined with it.")
         accept_at_least(collection, at_least, tag, who, dry_run=dry_run, as_json=as_json)
         return
     if dry_run:
         raise ParameterError("--dry-run belongs to --at-least.")
+    if least is not None and not yes:
+        _ask_first(collection, as_json)
     _decide(True, collection, item, tag, least, everything, pairs_from, reviewed, who, why, as_json)
 
 
@@ -88,6 +98,28 @@ def reject(
     """Say no to proposals, by item, tag or probability: they are not made again. `undo` takes it back."""
     least = probability_of(min_probability, min_score)
     _decide(False, collection, item, tag, least, everything, pairs_from, reviewed, who, why, as_json)
+
+
+def _ask_first(path: Path, as_json: bool) -> None:
+    """Where it is not known how complete the tags are, a line of probability says little: a person is asked, a script
+    is told."""
+    from ..workflow.asking import ENOUGH_ANSWERS, is_trusted
+    from ..workflow.collection import Collection
+
+    with Collection.open(path) as found:
+        run = found.runs.newest("suggest")
+        n_answers = len(found.decisions.reviewed())
+    if run is None or is_trusted(None, run.figures.get("completeness_source")):
+        return
+    if n_answers >= ENOUGH_ANSWERS:
+        how = f"{n_answers} answers are there: run `manyview suggest` again, and the line can be trusted"
+    else:
+        left = ENOUGH_ANSWERS - n_answers
+        how = f"{left} quick answers (`manyview serve`), `suggest` again, and the line can be trusted"
+    typer.echo(f"note: of items that have tags the probabilities are an estimate. {how};", err=True)
+    typer.echo("      or --at-least 0.8 asks about some of them and guarantees the rest.", err=True)
+    if sys.stdin.isatty() and not as_json and not typer.confirm("Accept by this line all the same?", err=True):
+        raise typer.Exit(0)
 
 
 def _decide(

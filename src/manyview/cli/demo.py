@@ -16,7 +16,6 @@ from .talk import print_json, progress, safe, say, spoken
 
 _N_CLUSTERS = 24
 _N_PROPOSALS = 8
-_LINE = 0.5
 
 
 @spoken
@@ -27,6 +26,7 @@ def demo(
     """The whole thing on 1,849 tagged pictures: groups, names, missing tags, figures, report; then the gallery."""
     from ..datasets import unpack_emoji
     from ..report.run import publish_run
+    from ..workflow.asking import WORTH_ASKING, how_sure
     from ..workflow.evaluate import evaluate
     from ..workflow.fit import fit_collection
     from ..workflow.living import current_clusters
@@ -47,7 +47,7 @@ def demo(
             _tell("looking for tags that are missing ...", as_json)
             suggest_tags(collection, progress=bar)
             proposals = shown(collection, open_proposals(collection, top=_N_PROPOSALS))
-            above = line(collection, _LINE)
+            above = line(collection, WORTH_ASKING)
             _tell("hiding two fifths of the tags, to see whether they are found again ...", as_json)
             judged = evaluate(collection, draws=1, progress=bar).to_dict()["tags"]
             publish_run(collection, page)
@@ -65,9 +65,8 @@ def demo(
     say(f"{n_items} pictures with {n_tags} different tags, in {len(clusters)} clusters:\n")
     print_clusters(clusters)
     say("\nTags that pictures lack, and why:\n")
-    print_proposals(proposals)
-    right = f"{above.expected_precision or 0:.0%} of them should be right"
-    say(f"  {above.n} proposals have a probability of {_LINE} or more; {right}.")
+    print_proposals(proposals, lambda row: how_sure(row.probability, trusted=False))
+    say(f"  {above.n} proposals are worth asking: more likely right than wrong.")
     print_tag_figures(judged)
     say(f"\nThe report with pictures: {safe(page)}")
     say(f"Look closer: manyview show {safe(path)} --cluster {clusters[0].id}")

@@ -10,10 +10,11 @@ import typer
 
 from .talk import print_json, print_table, safe, say, spoken
 
-_ACTIONS = """rename CLUSTER NAME | merge CLUSTER CLUSTER ... | split CLUSTER | move ITEM ... | pin CLUSTER |
-unpin CLUSTER | link ITEM ITEM | unlink ITEM ITEM"""
+_ACTIONS = """rename CLUSTER [NAME] | tag CLUSTER [WORD] | merge CLUSTER CLUSTER ... | split CLUSTER |
+move ITEM ... | pin CLUSTER | unpin CLUSTER | link ITEM ITEM | unlink ITEM ITEM"""
 _HOW = {
-    "rename": "rename CLUSTER NAME (an empty NAME takes a name away)",
+    "rename": "rename CLUSTER NAME (an empty NAME takes a name away; without NAME a guessed name is kept)",
+    "tag": "tag CLUSTER [WORD] (its members get the word, by default its name)",
     "merge": "merge CLUSTER CLUSTER ... [--into CLUSTER]",
     "split": "split CLUSTER [--parts N]",
     "move": "move ITEM ... --to CLUSTER, or --new [--name NAME]",
@@ -38,7 +39,7 @@ def edit(
     who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Rename, merge, split, pin clusters; move and link items. Kept across refits; `undo` takes it back."""
+    """Rename, merge, split or pin clusters; move and link items. Edits survive refits; `undo` takes them back."""
     from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.living import current_clusters
@@ -52,7 +53,8 @@ def edit(
         raise ParameterError(f"--{other[0]} is not for {action}: {_HOW[action]}.")
     with Collection.open(collection, write=True) as found:
         entry = _call(found, action, what, given)(who=who)
-        clusters = [one for one in current_clusters(found) if one.id in entry.detail["clusters"]]
+        changed = [_number(what[0])] if action == "tag" else entry.detail["clusters"]
+        clusters = [one for one in current_clusters(found) if one.id in changed]
     if as_json:
         print_json(
             {
@@ -68,6 +70,8 @@ def edit(
     say(f"{safe(entry.summary)} (entry {entry.id})")
     for one in clusters:
         say(f"  {one.id}: {safe(one.name)}, {one.size} items{', pinned' if one.is_pinned else ''}")
+    if action == "rename" and clusters and clusters[0].is_named:
+        say(f"\nNext: manyview edit {safe(collection)} tag {clusters[0].id} gives its members that word as a tag")
 
 
 def _call(collection: Any, action: str, what: list[str], given: dict[str, Any]) -> Callable[..., Any]:
@@ -76,8 +80,9 @@ def _call(collection: Any, action: str, what: list[str], given: dict[str, Any]) 
 
     from ..errors import ParameterError
     from ..workflow import edits
+    from ..workflow.first_tags import guessed_name, tag_members
 
-    wanted = {"rename": (2, 2), "merge": (1 if "into" in given else 2, None), "move": (1, None)}
+    wanted = {"rename": (1, 2), "tag": (1, 2), "merge": (1 if "into" in given else 2, None), "move": (1, None)}
     low, high = wanted.get(action, (2, 2) if action in ("link", "unlink") else (1, 1))
     if len(what) < low or (high is not None and len(what) > high):
         raise ParameterError(f"use it as: {_HOW[action]}.")
@@ -89,9 +94,13 @@ def _call(collection: Any, action: str, what: list[str], given: dict[str, Any]) 
         if ("to" in given) == ("new" in given):
             raise ParameterError(f"say where to: {_HOW[action]}.")
         return partial(edits.move, collection, items, given.get("to"), name=given.get("name"))
-    numbers = [_number(word) for word in (what[:1] if action == "rename" else what)]
+    numbers = [_number(word) for word in (what[:1] if action in ("rename", "tag") else what)]
     if action == "rename":
-        return partial(edits.rename, collection, numbers[0], what[1])
+        return partial(
+            edits.rename, collection, numbers[0], what[1] if what[1:] else guessed_name(collection, numbers[0])
+        )
+    if action == "tag":
+        return partial(tag_members, collection, numbers[0], what[1] if what[1:] else None)
     if action == "merge":
         return partial(edits.merge, collection, numbers, into=given.get("into"))
     if action == "split":

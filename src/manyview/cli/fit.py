@@ -36,6 +36,10 @@ def fit(
     finer: Annotated[
         bool, typer.Option("--finer", help="More clusters: go down to the next level of the newest run (consensus).")
     ] = False,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Language of guessed names: en, de, fr, es, it, pt or nl. Default: your locale's."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -50,7 +54,9 @@ def fit(
     from ..workflow.living import current_clusters
 
     if (coarser or finer) and ((coarser and finer) or n_clusters or view or annotations or fresh):
-        raise ParameterError("--coarser or --finer goes to a level of the run there is, and takes no other option.")
+        raise ParameterError(
+            "--coarser and --finer move to another level of the newest run; they take no other option."
+        )
     with progress() as bar, Collection.open(collection, write=True) as found:
         if coarser or finer:
             fitted = keep_level(found, "coarser" if coarser else "finer", n_jobs=jobs)
@@ -63,6 +69,7 @@ def fit(
                 annotations=annotations,
                 seed=seed,
                 fresh=fresh,
+                language=language,
                 n_jobs=jobs,
                 progress=bar,
             )
@@ -76,7 +83,13 @@ def fit(
                 "said": fitted.said,
                 "seconds": round(fitted.run.seconds, 1),
                 "clusters": [
-                    {"cluster": one.id, "labels": list(one.labels), "name": one.name, "size": one.size}
+                    {
+                        "cluster": one.id,
+                        "labels": list(one.labels),
+                        "name": one.name,
+                        "guessed": one.is_guess,
+                        "size": one.size,
+                    }
                     for one in clusters
                 ],
                 "changes": None if fitted.changes is None else fitted.changes.to_dict(),

@@ -17,12 +17,22 @@ def show(
     run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
     items: Annotated[bool, typer.Option("--items", help="List the items with path and label.")] = False,
     search: Annotated[
-        str | None, typer.Option(help='Only items like these: tag:beach -tag:people untagged "some words".')
+        str | None,
+        typer.Option(
+            help='Only items like these: tag:beach -tag:people untagged "some words"; or what is seen: sunset.'
+        ),
     ] = None,
+    more: Annotated[
+        bool, typer.Option("--more", help="With --search: also pictures that fit less, in their order.")
+    ] = False,
     cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
     item: Annotated[str | None, typer.Option(help="Explain why this item (name or number) is in its cluster.")] = None,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
+    ] = False,
     level: Annotated[
-        int | None, typer.Option(min=1, help="As so many clusters: a coarser or finer level, before edits (consensus).")
+        int | None,
+        typer.Option(min=1, help="Show this many clusters: a coarser or finer level, before edits (consensus)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -34,6 +44,9 @@ def show(
     from ..workflow.living import current_clusters
 
     with Collection.open(collection) as found:
+        if problems:
+            _show_problems(found, as_json)
+            return
         which = found.runs.get(run)
         if item is not None:
             _show_reason(found, which, item, as_json)
@@ -50,9 +63,10 @@ def show(
             return
         items = items or search is not None
         table = _items(found, which.id, places) if items else []
+        answer = None
         if search is not None:
-            kept = _found(found, which, search)
-            table = [row for row in table if row["id"] in kept]
+            answer = found.search(search, run=which.id)
+            table = _found(table, [*answer.hits, *(answer.more if more else ())])
     plain = {
         "run": which.id,
         "method": which.method,
@@ -62,7 +76,8 @@ def show(
         "clusters": [_plain(one) for one in clusters],
     }
     if as_json:
-        print_json({**plain, "items": table} if items else plain)
+        told = {} if answer is None else {"query": answer.query, "seen": answer.seen, "sentence": answer.sentence}
+        print_json({**plain, **told, "items": table} if items else plain)
         return
     say(f"{safe(collection)}, run {which.id}: {which.method}, {which.made_at}")
     for line in which.figures.get("said", ()):
@@ -75,18 +90,26 @@ def show(
         rows = [
             (row["id"], row["path"] or row["key"], row["cluster"] or "", names.get(row[by], "none")) for row in table
         ]
-        print_table((">id", "item", ">cluster", "name"), rows)
+        if answer is None:
+            print_table((">id", "item", ">cluster", "name"), rows)
+            return
+        if answer.sentence:
+            say(answer.sentence + (" --more shows what fits best all the same." if answer.more and not table else ""))
+        if table:
+            matched = [(*cells, _matched(row)) for cells, row in zip(rows, table, strict=True)]
+            print_table((">id", "item", ">cluster", "name", "matched by"), matched)
     else:
         print_clusters(clusters)
 
 
-def _found(collection: Any, run: Any, search: str) -> set[int]:
-    """The numbers of the items that a search finds."""
-    from ..workflow.reading.index import Index
-    from ..workflow.reading.search import matching, parse_query
+def _found(table: Sequence[dict[str, Any]], hits: Sequence[Any]) -> list[dict[str, Any]]:
+    """The items that a search found, in its order, with how each was matched."""
+    known = {row["id"]: row for row in table}
+    return [{**known[hit.item], "how": hit.how, "score": hit.score} for hit in hits if hit.item in known]
 
-    index = Index(collection)
-    return set(index.ids[matching(index, parse_query(search), run)].tolist())
+
+def _matched(row: dict[str, Any]) -> str:
+    return f"looks, {row['score']:.2f}" if row["how"] == "looks" else str(row["how"])
 
 
 def _plain(one: Any) -> dict[str, Any]:
@@ -99,6 +122,7 @@ def _plain(one: Any) -> dict[str, Any]:
         "size": one.size,
         "pinned": one.is_pinned,
         "named": one.is_named,
+        "guessed": one.is_guess,
         "profile": one.profile,
     }
 
@@ -155,6 +179,13 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
             rows = [(t["tag"], t["count"], f"{t['expected']:.1f}", f"{t['lift']:.1f}") for t in one.profile[key]]
             print_table(("tag", ">on", ">expected", ">lift"), rows)
             say()
+    if one.profile.get("words"):
+        say("  words of its texts, the most telling first:")
+        rows = [(t["tag"], t["count"], f"{t['expected']:.1f}", f"{t['lift']:.1f}") for t in one.profile["words"]]
+        print_table(("word", ">in", ">expected", ">lift"), rows)
+        say()
+    if hint := one.profile.get("name", {}).get("hint"):
+        say(f"  seems to show, but not clearly: {safe(', '.join(hint))}\n")
     if one.profile.get("views"):
         shares = [
             (v["view"], "" if v["cohesion"] is None else f"{v['cohesion']:.2f}", f"{v['contribution']:.0%}")
@@ -168,12 +199,31 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
             say(f"  {title}: " + ", ".join(safe(collection.items.get(n).key) for n in numbers[:8]))
 
 
+def _show_problems(collection: Any, as_json: bool) -> None:
+    found = collection.items.problems()
+    if as_json:
+        rows = [{"path": one.path, "reason": one.reason, "sentence": one.sentence, "bad": one.is_bad} for one in found]
+        print_json({"problems": rows})
+        return
+    if not found:
+        say("every file could be read.")
+    for bad, title in ((True, "could not be read"), (False, "read in part")):
+        these = [one for one in found if one.is_bad == bad]
+        if these:
+            say(f"{len(these)} {'file' if len(these) == 1 else 'files'} {title}:")
+        for one in these:
+            say(f"  {safe(one.path)}: {safe(one.sentence)}")
+
+
 def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
     from ..workflow.reading.explain import explain_in_run
 
     item = collection.items.named(name)
     reason = explain_in_run(collection, run, item.id)
+    _, fields = collection.reading.text_and_fields(item.id)
     if as_json:
-        print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason)})
+        print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason), "fields": fields})
     else:
+        for field, value in fields.items():
+            say(f"{safe(field.replace('_', ' '))}: {safe(str(value))}")
         say(safe(str(reason)))

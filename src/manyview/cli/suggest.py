@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,53 +22,78 @@ def suggest(
     min_probability: Annotated[float | None, typer.Option(help="Only proposals at least this likely (0 to 1).")] = None,
     tag: Annotated[str | None, typer.Option(help="Only this tag.")] = None,
     item: Annotated[str | None, typer.Option(help="Only this item, by name or number.")] = None,
-    by: Annotated[
-        str, typer.Option(help="Order of the table: probability, item, tag, or informative.")
-    ] = "probability",
+    by: Annotated[str, typer.Option(help="Order of the table: probability, item or tag.")] = "probability",
     rows: Annotated[int, typer.Option(help="Rows of the table; 0 shows all.")] = 30,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write all of them to a .csv or .json.")] = None,
     completeness: Annotated[
         float | None, typer.Option(help="Share of the true tags that are recorded, if you know it.")
     ] = None,
+    first_tags: Annotated[
+        bool, typer.Option("--first-tags", help="Words for pictures nobody has tagged, by what each cluster shows.")
+    ] = False,
+    each_picture: Annotated[
+        bool, typer.Option("--each-picture", help="First tags picture by picture; less sure than by cluster.")
+    ] = False,
+    language: Annotated[
+        str | None, typer.Option(help="Language of first tags: en, de, fr, es, it, pt or nl. Default: the last fit's.")
+    ] = None,
     only_open: Annotated[
         bool, typer.Option("--open", help="Compute nothing; list the proposals of the last run that are still open.")
+    ] = False,
+    doubtful: Annotated[
+        bool, typer.Option("--doubtful", help="List recorded tags that do not seem to belong, instead.")
     ] = False,
     seed: Annotated[int, typer.Option(help="The same seed gives the same proposals.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     min_score: OldMinScore = None,
 ) -> None:
-    """Propose the tags that items lack, each with a probability and a reason.
+    """Propose the tags that items lack, each with a reason and how likely it is right.
 
-    Of the proposals with probability 0.8, four in five should be right. Nothing is changed until you accept.
+    Of the proposals with probability 0.8, four in five should be right. The table lists what is worth asking, from one
+    half on; --min-probability 0 lists all. Nothing is changed until you accept.
     """
     from ..errors import ParameterError
+    from ..workflow.asking import WORTH_ASKING, how_sure, is_trusted
     from ..workflow.collection import Collection
+    from ..workflow.first_tags import first_tags as propose_first
     from ..workflow.suggest import line, open_proposals, suggest_tags
     from ..writeback.proposal_files import shown, write_proposals
 
     least = probability_of(min_probability, min_score)
-    orders = ("probability", "item", "tag", "informative")
+    orders = ("probability", "item", "tag")
     if by == "score":  # its old name
         by = "probability"
     if by not in orders:
         raise ParameterError(f"--by must be one of {', '.join(orders)}; got {by!r}.")
+    if only_open and (first_tags or each_picture):
+        raise ParameterError("--open computes nothing; it cannot be combined with --first-tags or --each-picture.")
     said: list[str] = []
     bad: list[Any] = []
     with progress() as bar, Collection.open(collection, write=not only_open) as found:
-        if not only_open:
+        if first_tags or each_picture:
+            by = "probability" if each_picture else "tag"
+            done = propose_first(found, "picture" if each_picture else "cluster", language=language, progress=bar)
+            said, bad = done.said, done.computed.bad
+        elif not only_open:
             done = suggest_tags(
                 found, top=max(top, _KEPT), completeness=completeness, seed=seed, n_jobs=jobs, progress=bar
             )
             said, bad = done.said, done.computed.bad
         run = found.runs.get(kind="suggest")
         number = None if item is None else found.items.named(item).id
-        order = "informative" if by == "informative" else "certain"
-        proposals = open_proposals(found, tag=tag, item=number, min_probability=least or None, order=order)
+        if doubtful:
+            _print_doubtful(found, tag, number, rows, collection, as_json)
+            return
+        proposals = open_proposals(found, tag=tag, item=number, min_probability=least or None)
         table = shown(found, proposals, top)
         lines = [(p, line(found, p, tag=tag)) for p in _LINES if item is None]
+    source = run.figures.get("completeness_source")
+    trusted = {(one.item_id, one.tag): is_trusted(one.untouched, source) for one in proposals}
     if by in ("item", "tag"):
         table.sort(key=lambda row: row.id if by == "item" else row.tag)
+    likely = {(one.item_id, one.tag) for one in proposals if (one.probability or 0.0) >= WORTH_ASKING}
+    worth = [row for row in table if (row.id, row.tag) in likely]
     if output is not None:
         write_proposals(output, table)
     if as_json:
@@ -77,21 +103,29 @@ def suggest(
                 "completeness": run.figures.get("completeness"),
                 "completeness_source": run.figures.get("completeness_source"),
                 "said": said,
+                "worth_asking": {"min_probability": WORTH_ASKING, "n": len(worth)},
                 "expected_precision": sum(row.probability for row in table) / len(table) if table else None,
                 "lines": [
                     {"min_probability": p, "n": a.n, "expected_precision": a.expected_precision} for p, a in lines
                 ],
-                "proposals": [row._asdict() for row in table],
+                "proposals": [{**row._asdict(), "is_trusted": trusted[row.id, row.tag]} for row in table],
                 "bad": [problem._asdict() for problem in bad],
             }
         )
     else:
-        say(f"{safe(collection)}, run {run.id}: {len(table)} proposals are open")
+        listed = table if least is not None else worth
+        counted = f"{len(worth)} {'proposal is' if len(worth) == 1 else 'proposals are'} worth asking"
+        say(f"{safe(collection)}, run {run.id}: {counted}, {len(table) - len(worth)} are less likely")
         for sentence in said or run.figures.get("said", ()):
             say(f"  {safe(sentence)}")
         say()
-        print_proposals(table, rows)
-        _print_lines(lines, collection)
+        if first_tags and not each_picture:
+            _print_groups(table, collection)
+        else:
+            print_proposals(listed, lambda row: how_sure(row.probability, trusted[row.id, row.tag]), rows)
+            if not listed and table:
+                say("  none is more likely right than wrong; --min-probability 0 lists the less likely ones")
+            _print_lines(lines, collection, all(trusted.values()))
         if output is not None:
             say(f"wrote {safe(output)}")
     print_bad(bad)
@@ -99,21 +133,64 @@ def suggest(
         raise typer.Exit(SOME_BAD)
 
 
-def print_proposals(table: list[Any], rows: int = 0) -> None:
-    """A line per proposal: item, tag, probability, reason."""
+def print_proposals(table: list[Any], sure: Callable[[Any], str], rows: int = 0) -> None:
+    """A line per proposal: item, tag, how sure, reason."""
     listed = table if rows <= 0 else table[:rows]
     if listed:
-        cells = [(row.item, row.tag, f"{row.probability:.0%}", row.reason.partition(": ")[2]) for row in listed]
-        print_table(("item", "tag", ">probability", "reason"), cells)
+        cells = [(row.item, row.tag, sure(row), row.reason.partition(": ")[2]) for row in listed]
+        print_table(("item", "tag", ">how sure", "reason"), cells)
     if len(listed) < len(table):
         say(f"  ... and {len(table) - len(listed)} more; --rows 0 shows all, -o FILE.csv keeps them")
 
 
-def _print_lines(lines: list[Any], collection: Path) -> None:
+def _print_groups(table: list[Any], collection: Path) -> None:
+    """A line per word: one decision for all its pictures."""
+    groups: dict[str, list[Any]] = {}
+    for row in table:
+        groups.setdefault(row.tag, []).append(row)
+    found = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    cells = [
+        (
+            f"{word}?",
+            len(of),
+            f"{sum(row.probability for row in of) / len(of):.0%}",
+            ", ".join(row.item for row in of[:3]),
+        )
+        for word, of in found
+    ]
+    if not cells:
+        say("  no cluster shows something clearly enough; --each-picture looks at every picture by itself")
+        return
+    print_table(("first tag", ">pictures", ">should be right", "such as"), cells)
+    say(f"\n  Next: manyview accept {safe(collection)} --tag {safe(found[0][0])}; or reject, for good")
+
+
+def _print_lines(lines: list[Any], collection: Path, is_trusted: bool) -> None:
     say()
     for p, above in lines:
-        if above.n:
+        if above.n and is_trusted:
             proposals = "1 proposal" if above.n == 1 else f"{above.n} proposals"
             say(f"  probability {p} and above: {proposals}, {above.expected_precision:.0%} of them should be right")
-    choices = "--min-probability 0.9, or --item NAME --tag WORD; or reject, for good"
-    say(f"  Next: manyview accept {safe(collection)} {choices}")
+    if not is_trusted:
+        say("  How likely is said in words until it is known how complete your tags are: answer 30 proposals (manyview")
+        say(f"  serve {safe(collection)}) and run this again, or say it: --completeness 0.7")
+    say(f"  Next: manyview accept {safe(collection)} --at-least 0.8 asks about some and accepts many with a guarantee;")
+    say("  --min-probability 0.9, or --item NAME --tag WORD, accept without; or reject, for good")
+
+
+def _print_doubtful(found: Any, tag: str | None, item: int | None, rows: int, collection: Path, as_json: bool) -> None:
+    """Recorded tags that may be mistakes."""
+    doubts = [one for one in found.doubtful() if tag in (None, one.tag) and item in (None, one.item_id)]
+    names = found.runs.rows.item_names(one.item_id for one in doubts)
+    if as_json:
+        print_json({"doubtful": [{**one._asdict(), "item": names[one.item_id]} for one in doubts]})
+        return
+    say(f"{safe(collection)}: {len(doubts)} recorded {'tag is' if len(doubts) == 1 else 'tags are'} doubtful")
+    listed = doubts if rows <= 0 else doubts[:rows]
+    if listed:
+        cells = [(names[one.item_id], one.tag, one.reason.partition(": ")[2]) for one in listed]
+        print_table(("item", "tag", "reason"), cells)
+    if len(listed) < len(doubts):
+        say(f"  ... and {len(doubts) - len(listed)} more; --rows 0 shows all")
+    if doubts:
+        say(f"  Next: manyview reject {safe(collection)} --item NAME --tag WORD takes one away; accept keeps it")

@@ -134,6 +134,20 @@ class Decisions:
                 found[item, tag] = bool(said)
         return found
 
+    def only_said(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Those pairs of item and number of a tag that a file or table says, and no person has spoken of."""
+        found: set[tuple[int, int]] = set()
+        for start in range(0, len(pairs), _AT_ONCE):
+            part = pairs[start : start + _AT_ONCE]
+            sql = (
+                f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "  # noqa: S608  only marks
+                "SELECT item, tag FROM wanted WHERE EXISTS (SELECT 1 FROM item_tags WHERE item_id = item AND "
+                "tag_id = tag) AND EXISTS (SELECT 1 FROM items WHERE id = item AND state = 'here') AND NOT EXISTS "
+                "(SELECT 1 FROM decisions WHERE item_id = item AND tag_id = tag)"
+            )
+            found.update(self._catalog.rows(sql, [value for pair in part for value in pair]))
+        return found
+
     def answered_by(self, item_id: int, word: str) -> int | None:
         """The entry of the history that last changed what a person says about this."""
         entry: int | None = self._catalog.value(

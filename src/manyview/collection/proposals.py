@@ -10,16 +10,13 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..errors import ParameterError
 from .catalog import Catalog, as_json
 from .items import as_text
 
 __all__ = ["NewProposal", "Proposal", "ProposalRows", "item_names"]
 
-_ORDERS = {
-    "certain": ("probability DESC", "score DESC", "item_id", "tag_id"),
-    "informative": ("teaches DESC", "item_id", "tag_id"),
-}
+_ORDER = ("probability DESC", "score DESC", "item_id", "tag_id")
+"""Likely ones first."""
 _PARTS = 1000
 """Steps of probability that the catalogue keeps sums for."""
 
@@ -41,8 +38,6 @@ class NewProposal(NamedTuple):
     """How likely the owner's own record would hold the tag."""
     untouched: float | None = None
     """How likely nobody has looked at the item yet."""
-    teaches: float = 0.0
-    """How much its answer would tell."""
 
 
 class Proposal(NamedTuple):
@@ -55,6 +50,8 @@ class Proposal(NamedTuple):
     probability: float | None
     """How likely it is right; to be compared with every other."""
     reason: Any
+    untouched: float | None = None
+    """How likely nobody had looked at the item yet."""
 
 
 class ProposalRows:
@@ -69,8 +66,8 @@ class ProposalRows:
             self._catalog.run("DELETE FROM proposal_sums")
             self._catalog.run("DELETE FROM proposals")
             self._catalog.run_many(
-                "INSERT INTO proposals (run_id, item_id, tag_id, score, probability, reason, record, untouched, "
-                "teaches) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO proposals (run_id, item_id, tag_id, score, probability, reason, record, untouched) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     (run_id, int(p.item_id), int(p.tag_id), float(p.score), p.probability, as_json(p.reason), *p[5:])
                     for p in proposals
@@ -98,58 +95,63 @@ class ProposalRows:
         min_probability: float | None = None,
         top: int | None = None,
         offset: int = 0,
-        order: str = "certain",
         reasons: bool = True,
     ) -> list[Proposal]:
-        """Open proposals of a run; ``order`` is "certain" (likely ones first) or "informative".
-
-        Reasons are read only where they are wanted.
-        """
-        if order not in _ORDERS:
-            raise ParameterError(f"order must be 'certain' or 'informative', got {order!r}.")
+        """Open proposals of a run, likely ones first. Reasons are read only where they are wanted."""
         given = {"tag_id = ?": tag_id, "item_id = ?": item_id, "probability >= ?": min_probability}
         chosen = {part: value for part, value in given.items() if value is not None}
         # The few of one item are found by the item and then sorted, whatever an index in the right order promises.
         no_index = "" if item_id is None else "+"
         where = " AND ".join(["run_id = ?", f"{no_index}is_open = 1", *chosen])
-        values = [run_id, *chosen.values()]
-        most = -1 if top is None else int(top)
-        by = ", ".join(_ORDERS[order])
-        columns = "item_id, tag_id, probability, " + ("score" if order == "certain" else "teaches")
-        if order == "informative" and tag_id is not None and item_id is None and most >= 0:
-            # Of one tag, what is nearest to one half: from there up and from there down along the index of the tag.
-            parts = [
-                f"SELECT * FROM (SELECT {columns} FROM proposals WHERE {where} AND probability {side} "  # noqa: S608
-                f"LIMIT {most + int(offset)})"
-                for side in (
-                    "<= 0.5 ORDER BY probability DESC, score DESC, item_id",
-                    "> 0.5 ORDER BY probability, score, item_id DESC",
-                )
-            ]
-            inner, values = f"SELECT * FROM ({' UNION ALL '.join(parts)}) ORDER BY {by}", values * 2  # noqa: S608
-        else:
-            inner = f"SELECT {columns} FROM proposals WHERE {where} ORDER BY {no_index}{by}"  # noqa: S608  parts above
+        inner = (
+            f"SELECT item_id, tag_id, probability, score FROM proposals WHERE {where} "  # noqa: S608  parts above
+            f"ORDER BY {no_index}{', '.join(_ORDER)} LIMIT ? OFFSET ?"
+        )
         # Reasons are not in the indexes; they are looked up for what is shown only.
         told = "reason" if reasons else "NULL"
-        last = ", ".join(f"found.{one}" for one in _ORDERS[order])
+        last = ", ".join(f"found.{one}" for one in _ORDER)
         rows = self._catalog.rows(
-            f"WITH found AS MATERIALIZED ({inner} LIMIT ? OFFSET ?) SELECT found.item_id, name, p.score, "  # noqa: S608
-            f"p.probability, {told} FROM found CROSS JOIN proposals AS p ON p.run_id = ? AND p.item_id = found.item_id "
+            f"WITH found AS MATERIALIZED ({inner}) SELECT found.item_id, name, p.score, p.probability, {told}, "  # noqa: S608
+            "p.untouched FROM found CROSS JOIN proposals AS p ON p.run_id = ? AND p.item_id = found.item_id "
             f"AND p.tag_id = found.tag_id CROSS JOIN tags ON tags.id = found.tag_id ORDER BY {last}",
-            [*values, most, int(offset), run_id],
+            [run_id, *chosen.values(), -1 if top is None else int(top), int(offset), run_id],
         )
         return [
-            Proposal(item, tag, score, sure, json.loads(reason) if reason else None)
-            for item, tag, score, sure, reason in rows
+            Proposal(item, tag, score, sure, json.loads(reason) if reason else None, untouched)
+            for item, tag, score, sure, reason, untouched in rows
         ]
 
-    def among(self, run_id: int, ids: Iterable[int], order: str, offset: int, top: int) -> list[tuple[int, int]]:
-        """Items and tags of the open proposals of some items, in an order of ``find``."""
+    def among(
+        self, run_id: int, ids: Iterable[int], least: float | None, offset: int, top: int
+    ) -> list[tuple[int, int]]:
+        """Items and tags of the open proposals of some items, of at least a probability, likely ones first."""
         return self._catalog.rows(
-            "SELECT item_id, tag_id FROM proposals WHERE run_id = ? AND is_open = 1 "  # noqa: S608  one of two orders
-            f"AND item_id IN (SELECT value FROM json_each(?)) ORDER BY {', '.join(_ORDERS[order])} LIMIT ? OFFSET ?",
-            (run_id, as_json(list(ids)), top, offset),
+            "SELECT item_id, tag_id FROM proposals WHERE run_id = ? AND is_open = 1 AND "  # noqa: S608  a constant
+            "(probability >= ? OR ? IS NULL) AND item_id IN (SELECT value FROM json_each(?)) "
+            f"ORDER BY {', '.join(_ORDER)} LIMIT ? OFFSET ?",
+            (run_id, least, least, as_json(list(ids)), top, offset),
         )
+
+    def by_item(self, run_id: int, ids: Iterable[int] | None, least: float, offset: int, top: int) -> list[int]:
+        """Items with open proposals of at least a probability, of some items or of all; those with the most right
+        ones to expect first."""
+        chosen = "" if ids is None else "AND item_id IN (SELECT value FROM json_each(?)) "
+        rows = self._catalog.rows(
+            "SELECT item_id FROM proposals WHERE run_id = ? AND is_open = 1 AND probability >= ? "  # noqa: S608
+            f"{chosen}GROUP BY item_id ORDER BY sum(probability) DESC, item_id LIMIT ? OFFSET ?",
+            (run_id, least, *([] if ids is None else [as_json(list(ids))]), top, offset),
+        )
+        return [row[0] for row in rows]
+
+    def by_tag(self, run_id: int, least: float) -> list[tuple[str, int, float]]:
+        """Tags, how many of their open proposals are at least so likely (to the thousandth), and how many of those
+        should be right; the tag with the most right ones first."""
+        rows = self._catalog.rows(
+            "SELECT name, sum(n), sum(total) FROM proposal_sums JOIN tags ON tags.id = tag_id WHERE run_id = ? AND "
+            "tag_id <> 0 AND part >= ? GROUP BY tag_id HAVING sum(n) > 0 ORDER BY sum(total) DESC, tag_id",
+            (run_id, round(_PARTS * least)),
+        )
+        return [(name, int(n), float(total)) for name, n, total in rows]
 
     def above(self, run_id: int, min_probability: float, tag_id: int | None = None) -> tuple[int, float]:
         """How many open proposals are at least so likely, and the sum of their probabilities."""
@@ -169,6 +171,15 @@ class ProposalRows:
         )
         found = int(n + edge[0])
         return found, float(total + edge[1]) if found else 0.0
+
+    def item_kinds(self, ids: Iterable[int]) -> dict[int, str]:
+        """Picture, video, document or row, of some items."""
+        numbers, found = list(dict.fromkeys(ids)), {}
+        for start in range(0, len(numbers), _AT_ONCE):
+            part = numbers[start : start + _AT_ONCE]
+            sql = f"SELECT id, kind FROM items WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608  only marks
+            found.update(dict(self._catalog.rows(sql, part)))
+        return found
 
     def item_names(self, ids: Iterable[int]) -> dict[int, str]:
         """What the owner calls these items; those that there are not are left out."""

@@ -72,6 +72,12 @@ class Reading:
         text, fields = self._catalog.row("SELECT text, fields FROM items WHERE id = ?", (item_id,)) or (None, None)
         return text or None, json.loads(fields) if fields else {}
 
+    def field(self, name: str) -> list[Any]:
+        """One column of a table, or one fact of files, of each item in order; None where it has none."""
+        path = f'$."{name}"'
+        rows = self._catalog.rows("SELECT json_extract(fields, ?) FROM items WHERE state = 'here' ORDER BY id", (path,))
+        return [row[0] for row in rows]
+
     def file(self, item_id: int) -> ItemFile | None:
         """The file of an item that is there; None where it has none."""
         row = self._catalog.row(
@@ -110,9 +116,11 @@ class Reading:
         """What a person said yes, or no, to."""
         return self._pairs("decisions WHERE answer = ?", int(answer))
 
-    def pairs_proposed(self, run_id: int) -> Ints:
-        """What a run proposed, open or not."""
-        return self._pairs("proposals WHERE run_id = ?", run_id)
+    def pairs_proposed(self, run_id: int, least: float | None = None) -> Ints:
+        """What a run proposed, open or not; of at least a probability, where one is given."""
+        if least is None:
+            return self._pairs("proposals WHERE run_id = ?", run_id)
+        return self._pairs("proposals WHERE run_id = ? AND probability >= ?", run_id, least)
 
     def _pairs(self, table: str, *values: Any) -> Ints:
         return self._numbers(f"SELECT item_id << {TAG_BITS} | tag_id AS n FROM {table}", *values)  # noqa: S608

@@ -62,6 +62,17 @@ class Tagging:
         """Every tag by number, as it was first written."""
         return dict(self._catalog.rows("SELECT id, name FROM tags"))
 
+    def carriers(self, word: str) -> Ints:
+        """The items that have a tag, by what counts, ascending."""
+        return distinct(
+            read_numbers(
+                self._catalog,
+                "SELECT item_id AS n FROM known_tags JOIN items ON items.id = item_id WHERE tag_id = ? "
+                "AND state = 'here'",
+                (self.find(word),),
+            )
+        )
+
     def containing(self, letters: str) -> Ints:
         """The numbers of the tags that hold these letters, in any case."""
         return distinct(

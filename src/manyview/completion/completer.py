@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import Workers, workers
+from ..blocks import workers
 from ..data.checks import as_generator, check_number
 from ..data.parameters import RUNNING, Choice, Constraints, Either, Given, Number, check_parameters
 from ..data.tags import TagTable, as_tag_table
@@ -25,23 +25,25 @@ from .evidence import Evidence
 from .items import Items, fit_items
 from .models import (
     OF_FOREST,
-    Extras,
     answers_in_fit,
     answers_on_new,
+    answers_to_learn_from,
     check_model,
-    rehearsed_answers,
     source_of_model,
 )
 from .nearest import Nearest
 from .probability import (
     LEAST_DECISIONS,
-    completeness_from_decisions,
+    completeness_from_answers,
     estimated_completeness,
+    is_trusted,
     probability_true,
     share_new,
+    untouched_scale,
 )
 from .proposals import Proposals
 from .recipe import COMBINED, RIDGES, Recipe, fit_recipe
+from .stacking import Judged
 from .state import pack, unpack
 from .vocabulary import tags_in_vocabulary
 
@@ -59,8 +61,9 @@ class TagCompleter(MultiviewEstimator):
 
     Absent means unknown. The default learns from all tags and all views at once: a ridge regression of every tag on
     all other tags and the views (joint), one on the views alone, the tags of similar items, naive Bayes on the item's
-    tags, and plain frequency. Each leaves the item itself out, and a rehearsal on tags hidden on purpose says how far
-    to trust each and how often a score was right. No labels, no tuning; items may lack tags, views or both.
+    tags, plain frequency and, of sparse views, a ridge on their columns as they are. Each leaves the item itself out;
+    how far to trust each, and how often a score was right, is learned by leaving out every known tag in turn. No
+    labels, no tuning; items may lack tags, views or both.
 
     Parameters
     ----------
@@ -72,8 +75,9 @@ class TagCompleter(MultiviewEstimator):
         "frequency"; "cooccurrence" for the sum over the item's tags of how often the tag goes with each; "cluster",
         "neighbourhood", "affinity" and "leaf_frequency" ask the model.
     completeness : None or float in (0, 1], default=None
-        The share of the true tags that has been recorded, if you know it. It scales probabilities and never
-        changes an order. None estimates it, which is right only where some missing tags are certain.
+        The share of their true tags that items with tags have on record, if you know it. It scales the probabilities
+        of further tags for such items and never changes an order. None estimates it, which is right only where some
+        missing tags are certain: until ``learn_completeness`` has seen answers, trust the order, not the number.
     n_landmarks : int, default=1000
         Items that stand for all in the kernel of each view. Fewer are faster and less exact.
     n_neighbors : int, default=30
@@ -91,8 +95,10 @@ class TagCompleter(MultiviewEstimator):
     sources_ : list of str, what the score is made of
     weights_ : ndarray (2, n_sources), the weight of each for items with tags (first row) and without (second)
     penalties_ : dict, the ridge penalties found for the tags and for each view; empty where no ridge is used
-    completeness_ : float; ``completeness_source_`` says whether it was "given", "estimated" or came from "decisions"
+    completeness_ : float, the share of the tags of items with tags that is recorded; ``completeness_source_`` says
+        whether it was "given", "estimated" or came from "decisions"
     untouched_share_ : float, the share of the items without tags taken to be not looked at yet
+    untouched_scale_ : float, what answers on such items have taught: how many more were right than promised
     item_ids_ : ndarray (n_items,)
     fitted_ : dict, all that was learned
 
@@ -165,17 +171,24 @@ class TagCompleter(MultiviewEstimator):
         with workers(self.n_jobs) as threads:
             needs_views = bool(RIDGES.union({"neighbours"}).intersection(names))
             n_landmarks = int(self.n_landmarks) if RIDGES.intersection(names) else 0
+            has_tags = np.diff(table.yes.indptr) > 0
             items = fit_items(
-                views if needs_views else None, table.n_items, n_landmarks, int(self.n_neighbors), rng, threads, tell
+                views if needs_views else None,
+                table.n_items,
+                n_landmarks,
+                int(self.n_neighbors),
+                rng,
+                threads,
+                tell,
+                has_tags,
             )
             _warn_silent_views(items)
-
-            def ask(visible: list[Any]) -> Extras:
-                return rehearsed_answers(self.model, names[-1], X, table, visible)
-
-            recipe, extras = fit_recipe(names, items, table.yes, ask, rng, threads, tell)
+            if self.method == "combined" and any(items.word_widths):
+                names = (*COMBINED, "words", *names[len(COMBINED) :])
+            extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
+            recipe, judged = fit_recipe(names, items, table.yes, extras, rng, threads, tell)
             self._keep(table, items, recipe)
-            self._set_completeness(items, recipe, extras, rng, threads)
+            self._set_completeness(recipe, judged)
         return self
 
     def tag_scores(self, X: Any = None, tags: Any = None) -> Singles:
@@ -243,13 +256,15 @@ class TagCompleter(MultiviewEstimator):
         def explain(rows: Ints, chosen: Ints) -> list[tuple[tuple[Evidence, ...], str]]:
             return asked.explain(rows, chosen, known, names, ids)
 
-        return Proposals(items, columns, scores, probabilities, records, new, names, asked.ids, explain)
+        trusted = is_trusted(new, self.completeness_source_)
+        return Proposals(items, columns, scores, probabilities, records, new, trusted, names, asked.ids, explain)
 
     def learn_completeness(self, proposals: Proposals, accepted: Any) -> float:
         """Learn from decisions how complete the record is: ``accepted`` holds yes or no for each of ``proposals``.
 
-        Sets and gives ``completeness_`` so that the probabilities of these proposals add up to the number accepted.
-        Decisions on fewer than 30 proposals are too few, and an error.
+        Answers on items with tags set ``completeness_``, which is given back, where they tell it to a tenth; thirty on
+        likely proposals do. Answers on items without tags set ``untouched_scale_``. Decisions on fewer than 30
+        proposals are too few, and an error.
         """
         answers = np.asarray(accepted)
         if answers.shape != (len(proposals),) or answers.dtype.kind != "b":
@@ -261,8 +276,12 @@ class TagCompleter(MultiviewEstimator):
             raise ParameterError(
                 f"{answers.size} decisions are too few to learn from; at least {LEAST_DECISIONS} are needed."
             )
-        self.completeness_ = completeness_from_decisions(proposals.records, proposals.new, int(answers.sum()))
-        self.completeness_source_ = "decisions"
+        untouched = proposals.new >= 0.5
+        if untouched.any():
+            self.untouched_scale_ = untouched_scale(proposals.records[untouched], answers[untouched])
+        learned = completeness_from_answers(proposals.records[~untouched], answers[~untouched])
+        if learned is not None:
+            self.completeness_, self.completeness_source_ = learned, "decisions"
         return self.completeness_
 
     # -- the way in
@@ -304,29 +323,15 @@ class TagCompleter(MultiviewEstimator):
         }
         self.fitted_ = {"items": pack(items), "recipe": pack(replace(recipe, sources=sources))}
 
-    def _set_completeness(
-        self, items: Items, recipe: Recipe, extras: Extras, rng: np.random.Generator, threads: Workers
-    ) -> None:
-        counts = np.diff(self.tags_.indptr)
-        self.untouched_share_ = share_new(counts)
+    def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
+        self.untouched_share_ = share_new(np.diff(self.tags_.indptr))
+        self.untouched_scale_ = 1.0
         if self.completeness is not None:
             self.completeness_, self.completeness_source_ = float(self.completeness), "given"
             return
-        warm = np.flatnonzero(counts)
-        rows = np.sort(rng.permutation(warm)[:_ESTIMATE_ITEMS]).astype(np.int64)
-        keep = max(20, rows.size // 20)
-        batches = items.batches(rows, self.tags_)
-
-        def largest(block: slice) -> NDArray[np.float64]:
-            batch = batches[block.start]()
-            batch = extras.add(batch, batch.rows)
-            scores = recipe.scores(batch)
-            unseen = scores[batch.tags.toarray() == 0]
-            unseen = -np.partition(-unseen, min(keep, unseen.size - 1))[:keep] if unseen.size else unseen
-            return recipe.record(unseen, np.zeros(unseen.size, dtype=bool))
-
-        found = np.concatenate(list(threads.map(largest, [slice(b, b + 1) for b in range(len(batches))])))
-        self.completeness_ = estimated_completeness(np.sort(found)[::-1][:keep])
+        keep = max(20, judged.n_items // 20)
+        surest = np.sort(judged.unknown)[::-1][:keep]
+        self.completeness_ = estimated_completeness(recipe.record(surest, np.zeros(surest.size, dtype=bool)))
         self.completeness_source_ = "estimated"
 
     # -- what was learned, and who is asked about
@@ -376,7 +381,7 @@ class TagCompleter(MultiviewEstimator):
         return np.where(batch.is_cold, share, 0.0)
 
     def _probability(self, record: NDArray[Any], new: NDArray[Any]) -> NDArray[np.float64]:
-        found = probability_true(record, new, self.completeness_)
+        found = probability_true(record, new, self.completeness_, self.untouched_scale_)
         tagged = int((np.diff(self.tags_.indptr) > 0).sum())
         # From few items probabilities are rough, and should look it.
         return np.round(found * 20.0) / 20.0 if tagged < _FEW_ITEMS else found

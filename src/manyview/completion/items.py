@@ -8,7 +8,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
 from ..types import Ints, Singles
@@ -17,6 +19,11 @@ from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make
 from .view_space import ViewSpace, fit_view_space
 
 __all__ = ["Items", "fit_items"]
+
+_MOST_WORDS = 2_000
+"""Columns of a sparse view, the most frequent, that are inputs as they are."""
+_KEPT_FEATURES = 2**26
+"""Features of so many bytes are kept while a fit goes on; larger ones are worked out whenever they are asked for."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +35,47 @@ class Items:
     spaces: tuple[ViewSpace, ...]
     neighbours: tuple[Nearest, ...]
     lists: tuple[InvertedLists | None, ...]
+    searched: NDArray[np.bool_]
+    """Whose tags can be looked up: only these are anybody's neighbours."""
+    columns: tuple[Ints, ...]
+    """The columns of each view that are words; none of a dense view."""
 
     @property
     def widths(self) -> list[int]:
         """The number of kernel features of each view."""
         return [space.n_features for space in self.spaces]
 
-    def features(self, rows: Any) -> Singles:
+    @property
+    def word_widths(self) -> list[int]:
+        """The number of words of each view."""
+        return [columns.size for columns in self.columns]
+
+    def features(self, rows: Ints) -> Singles:
         """Kernel features of items of the fit, all views side by side."""
-        size = np.arange(self.n_items)[rows].size
-        return self._side_by_side([space.features(space.units[rows]) for space in self.spaces], size)
+        return self._side_by_side([space.features(space.units[rows]) for space in self.spaces], rows.size)
+
+    def remembering(self, threads: Workers) -> Items:
+        """The same with the features of all items at hand, where they are few enough."""
+        if 4 * self.n_items * sum(self.widths) > _KEPT_FEATURES:
+            return self
+        blocks = row_blocks(self.n_items, 8.0 * max(1, sum(self.widths)))
+        parts = list(threads.map(lambda block: self.features(np.arange(block.start, block.stop)), blocks))
+        return _Remembering(**vars(self), kept=np.concatenate(parts))
+
+    def words(self, rows: Ints) -> Any:
+        """Words of items of the fit, all sparse views side by side, CSR; None where there is no sparse view."""
+        return self._words([space.units[rows] for space in self.spaces])
+
+    def _words(self, units: Sequence[Any]) -> Any:
+        from scipy.sparse import hstack
+
+        parts = [rows[:, columns] for rows, columns in zip(units, self.columns, strict=True) if columns.size]
+        return hstack(parts, format="csr") if parts else None
 
     def batch(self, rows: Ints, tags: Any) -> Batch:
-        """Some items of the fit; ``tags`` are those of all items, which may be others than in the fit."""
-        return Batch(tags[rows], self.features(rows), self.mixed(self.near(rows), rows.size), rows)
+        """Some items of the fit; ``tags`` are those of all items."""
+        near = self.mixed(self.near(rows), rows.size)
+        return Batch(tags[rows], self.features(rows), near, rows, self.words(rows))
 
     def near(self, rows: Ints) -> list[Nearest]:
         """The neighbours of items of the fit in each view."""
@@ -49,16 +83,22 @@ class Items:
 
     def new_batch(self, views: Views | None, tags: Any) -> tuple[Batch, list[Nearest]]:
         """Items that were not in the fit, with their neighbours in each view; ``tags`` are their own."""
-        parts, near = [], []
+        from scipy.sparse import csr_matrix
+
+        parts, near, found = [], [], []
         alone = Workers(1, None)  # blocks of new items run on threads already
         size = tags.shape[0]
         for v, space in enumerate(self.spaces):
             units: Any = np.zeros((size, space.shift.size), dtype=np.float32)
             if views is not None:
                 units = space.new_units(views[space.name], views.mask[:, v])
+            elif self.columns[v].size:
+                units = csr_matrix(units)
+            found.append(units)
             parts.append(space.features(units))
-            near.append(find_nearest(units, space.units, space.has, self.n_neighbours, alone, lists=self.lists[v]))
-        return Batch(tags, self._side_by_side(parts, size), self.mixed(near, size), None), near
+            able = space.has & self.searched
+            near.append(find_nearest(units, space.units, able, self.n_neighbours, alone, lists=self.lists[v]))
+        return Batch(tags, self._side_by_side(parts, size), self.mixed(near, size), None, self._words(found)), near
 
     def mixed(self, near: Sequence[Nearest], size: int) -> Any:
         """Neighbours of all views in one matrix (size, n_items): each view an item has counts the same."""
@@ -86,6 +126,14 @@ class Items:
         return np.hstack(parts) if parts else np.zeros((size, 0), dtype=np.float32)
 
 
+@dataclass(frozen=True)
+class _Remembering(Items):
+    kept: Singles
+
+    def features(self, rows: Ints) -> Singles:
+        return self.kept[rows]
+
+
 def fit_items(
     views: Views | None,
     n_items: int,
@@ -94,16 +142,29 @@ def fit_items(
     rng: np.random.Generator,
     threads: Workers,
     say: Callable[[str], None],
+    searched: NDArray[np.bool_] | None = None,
 ) -> Items:
-    """Learn the space of each view, and search the neighbours of every item in it."""
-    spaces, near, lists = [], [], []
+    """Learn the space of each view, and search the neighbours of every item in it, among the ``searched`` ones."""
+    spaces, near, lists, columns = [], [], [], []
+    searched = np.ones(n_items, dtype=bool) if searched is None else searched
     named = [] if views is None else list(zip(views.names, views.values(), views.mask.T, strict=True))
     for name, matrix, present in named:
         say(f"view {name}: kernel features and neighbours")
         space = fit_view_space(name, matrix, present, n_landmarks, rng, threads)
-        inverted = make_lists(space.units, space.has, rng) if n_items > ALL_PAIRS_UP_TO else None
+        able = space.has & searched
+        inverted = make_lists(space.units, able, rng) if able.sum() > ALL_PAIRS_UP_TO else None
         own = np.arange(n_items, dtype=np.int64)
-        near.append(find_nearest(space.units, space.units, space.has, n_neighbours, threads, own=own, lists=inverted))
+        near.append(find_nearest(space.units, space.units, able, n_neighbours, threads, own=own, lists=inverted))
         spaces.append(space)
         lists.append(inverted)
-    return Items(n_items, n_neighbours, tuple(spaces), tuple(near), tuple(lists))
+        columns.append(_most_frequent(space.units) if n_landmarks else np.zeros(0, dtype=np.int64))
+    return Items(n_items, n_neighbours, tuple(spaces), tuple(near), tuple(lists), searched, tuple(columns))
+
+
+def _most_frequent(units: Any) -> Ints:
+    """The columns of a sparse view that are on most items, and on two at least; none of a dense one."""
+    if not is_sparse(units):
+        return np.zeros(0, dtype=np.int64)
+    count = np.bincount(units.indices, minlength=units.shape[1])
+    order = np.argsort(-count, kind="stable")[:_MOST_WORDS]
+    return np.sort(order[count[order] >= 2]).astype(np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator
-from ..types import Ints, Singles
+from ..types import Ints
 from .batch import Batch
 from .nearest import Nearest
 
@@ -21,36 +20,39 @@ __all__ = [
     "Extras",
     "answers_in_fit",
     "answers_on_new",
+    "answers_to_learn_from",
     "check_model",
-    "rehearsed_answers",
     "source_of_model",
 ]
 
 
 OF_FOREST = ("neighbourhood", "affinity", "leaf_frequency")
-_REHEARSAL_TREES = 100
+_TREES_TO_LEARN_FROM = 100
+_FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Extras:
-    """What a model answered: for each set of tags the cluster of every item, or the score of every item and tag.
+    """What a model answered: the cluster of every item, or the score of every item and tag; without a model nothing.
 
-    The first answer is on the tags of the fit, the others on those of the rehearsals; without a model there is none.
-    ``near`` are the items that a forest finds most alike, for reasons.
+    ``hidden`` holds, where a tag is known, the score of a forest that had not seen it (CSR). ``near`` are the items
+    that a forest finds most alike, for reasons.
     """
 
-    labels: Sequence[Ints] = ()
-    scores: Sequence[Singles] = ()
+    labels: Any = None
+    scores: Any = None
+    hidden: Any = None
     near: Nearest | None = None
 
-    def add(self, batch: Batch, rows: Ints, number: int = 0) -> Batch:
+    def add(self, batch: Batch, rows: Ints) -> Batch:
         """The batch with the answers on these rows."""
-        if self.labels:
-            return replace(batch, labels=self.labels[min(number, len(self.labels) - 1)][rows])
-        if self.scores:
-            near = None if self.near is None else Nearest(self.near.items[rows], self.near.cosines[rows])
-            return replace(batch, model_scores=self.scores[number][rows], model_near=near)
-        return batch
+        if self.labels is not None:
+            return replace(batch, labels=self.labels[rows])
+        if self.scores is None:
+            return batch
+        near = None if self.near is None else Nearest(self.near.items[rows], self.near.cosines[rows])
+        hidden = None if self.hidden is None else self.hidden[rows].data
+        return replace(batch, model_scores=self.scores[rows], model_hidden=hidden, model_near=near)
 
 
 def source_of_model(model: Any) -> str:
@@ -81,8 +83,8 @@ def answers_in_fit(model: Any, source: str) -> Extras:
     if model is None:
         return Extras()
     if source == "cluster":
-        return Extras(labels=[np.asarray(model.labels_, dtype=np.int64)])
-    return Extras(scores=[model.tag_scores(method=source)], near=_most_alike(model))
+        return Extras(labels=np.asarray(model.labels_, dtype=np.int64))
+    return Extras(scores=model.tag_scores(method=source), near=_most_alike(model))
 
 
 def _most_alike(forest: Any) -> Nearest:
@@ -101,23 +103,31 @@ def _most_alike(forest: Any) -> Nearest:
     return Nearest(np.take_along_axis(items, order, axis=1), np.take_along_axis(affinity, order, axis=1))
 
 
-def rehearsed_answers(model: Any, source: str, X: Any, table: TagTable, visible: Sequence[Any]) -> Extras:
-    """What the model says of its items, and what it would say had it seen less.
+def answers_to_learn_from(model: Any, source: str, X: Any, table: TagTable, rng: np.random.Generator) -> Extras:
+    """The same, and what the model says of tags that it has not seen.
 
-    Labels are taken as they are. A forest is grown again on the tags that are left, with at most 100 trees: its own
-    trees have seen what a rehearsal hides.
+    Labels are taken as they are. A forest is grown again without a fifth of the tags, five times, with at most 100
+    trees: its own trees have seen every tag. Fewer tags to learn from make scores smaller, so they are scaled up.
     """
-    first = answers_in_fit(model, source)
-    if not first.scores:
-        return first
+    found = answers_in_fit(model, source)
+    if found.scores is None:
+        return found
+    from scipy.sparse import csr_matrix
     from sklearn.base import clone
 
-    again = []
-    for tags in visible:
-        forest = clone(model).set_params(n_estimators=min(_REHEARSAL_TREES, model.n_estimators))
-        forest.fit(X, TagTable(table.names, tags.copy(), table.no.copy()))
-        again.append(forest.tag_scores(method=source))
-    return replace(first, scores=[*first.scores, *again])
+    tags = table.yes
+    row = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
+    fold = rng.permutation(tags.nnz) % _FOLDS
+    hidden = np.zeros(tags.nnz, dtype=np.float32)
+    for one in range(_FOLDS):
+        away = fold == one
+        if not away.any() or away.all():
+            continue
+        seen = csr_matrix((tags.data[~away], (row[~away], tags.indices[~away])), shape=tags.shape)
+        forest = clone(model).set_params(n_estimators=min(_TREES_TO_LEARN_FROM, model.n_estimators))
+        scores = forest.fit(X, TagTable(table.names, seen, table.no.copy())).tag_scores(method=source)
+        hidden[away] = scores[row[away], tags.indices[away]] * (tags.nnz / seen.nnz)
+    return replace(found, hidden=csr_matrix((hidden, tags.indices, tags.indptr), shape=tags.shape))
 
 
 def answers_on_new(model: Any, source: str, X: Any) -> Extras:
@@ -129,10 +139,10 @@ def answers_on_new(model: Any, source: str, X: Any) -> Extras:
     if isinstance(X, Views) and not isinstance(model, MultiviewEstimator) and X.n_views == 1:
         X = X.values()[0]  # scikit-learn's own clusterers know no views
     if source != "cluster":
-        return Extras(scores=[model.tag_scores(X, method=source)])
+        return Extras(scores=model.tag_scores(X, method=source))
     if not hasattr(model, "predict"):
         raise ParameterError(f"{type(model).__name__} has no predict, so it cannot place items it was not fitted to.")
-    return Extras(labels=[np.asarray(model.predict(X), dtype=np.int64)])
+    return Extras(labels=np.asarray(model.predict(X), dtype=np.int64))
 
 
 def _is_forest(model: Any) -> bool:

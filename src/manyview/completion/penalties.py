@@ -11,7 +11,7 @@ from ..types import Floats
 from .batch import Batch
 from .ridge import Moments, fit_ridge
 
-__all__ = ["TAG_GRID", "VIEW_GRID", "Penalties", "choose_penalties", "press"]
+__all__ = ["TAG_GRID", "VIEW_GRID", "Penalties", "choose_penalties", "choose_word_penalties", "press"]
 
 
 TAG_GRID = (3.0, 10.0, 30.0, 100.0, 300.0)
@@ -25,20 +25,34 @@ class Penalties:
     tags: float
     joint_views: tuple[float, ...]
     views: tuple[float, ...]
+    with_words: tuple[float, float] | None = None
+    """Of the tags and of the words, in the ridge on words; None where there is none."""
 
 
-def press(moments: Moments, sample: Batch, tag_penalty: float | None, feature_penalties: Floats) -> float:
+def press(
+    moments: Moments, sample: Batch, tag_penalty: float | None, feature_penalties: Floats, *, on_words: bool = False
+) -> float:
     """Sum of squared errors on a sample of items, each predicted by a fit without it."""
-    fit = fit_ridge(moments, tag_penalty, feature_penalties, rare=False)
-    leverage = np.full(fit.n_items, np.nan)
-    leverage[sample.rows] = fit.leverage(sample)
-    ridge = replace(fit.ridge, leverage=leverage)
+    fit = fit_ridge(moments, tag_penalty, feature_penalties, rare=False, on_words=on_words)
+    ridge = replace(fit.ridge, leverage=fit.leverage(sample))
+    sample = replace(sample, rows=np.arange(sample.tags.shape[0]))
     errors = (ridge.scores(sample) - sample.tags.toarray())[:, ridge.frequent].astype(np.float64)
     return float(np.einsum("ij,ij->", errors, errors))
 
 
-def choose_penalties(moments: Moments, sample: Batch, widths: list[int], say: Callable[[str], None]) -> Penalties:
-    """Walk the grids while the error of leaving items out falls: 10 to 15 inversions."""
+def choose_penalties(
+    moments: Moments,
+    sample: Batch,
+    of_tagged: Moments,
+    tagged: Batch,
+    widths: list[int],
+    say: Callable[[str], None],
+) -> Penalties:
+    """Walk the grids while the error of leaving items out falls: 10 to 15 inversions.
+
+    The joint ridge learns from all items (``moments``, judged by ``sample``), that on the views alone from items with
+    tags.
+    """
     views = [10.0] * len(widths)
     bare = replace(sample, features=sample.features[:, :0])
     without = moments.without_features()
@@ -51,7 +65,7 @@ def choose_penalties(moments: Moments, sample: Batch, widths: list[int], say: Ca
         return press(moments, sample, tag_penalty, np.repeat(penalties, widths))
 
     def on_views(penalties: list[float]) -> float:
-        return press(moments, sample, None, np.repeat(penalties, widths))
+        return press(of_tagged, tagged, None, np.repeat(penalties, widths))
 
     for v in range(len(widths)):
         views[v] = _walk(VIEW_GRID, 3.0, lambda value, v=v: joint(tags, [*views[:v], value, *views[v + 1 :]]))  # type: ignore[misc]
@@ -61,6 +75,21 @@ def choose_penalties(moments: Moments, sample: Batch, widths: list[int], say: Ca
         alone[v] = _walk(VIEW_GRID, alone[v], lambda value, v=v: on_views([*alone[:v], value, *alone[v + 1 :]]))  # type: ignore[misc]
     say(f"penalties: tags {tags:g}, views {views} with the tags and {alone} without")
     return Penalties(tags, tuple(views), tuple(alone))
+
+
+def choose_word_penalties(
+    moments: Moments, sample: Batch, tags: float, say: Callable[[str], None]
+) -> tuple[float, float]:
+    """Of the tags and of the words, beginning with that of the tags in the joint ridge."""
+    width = moments.feature_sums.size
+
+    def error(tag_penalty: float, penalty: float) -> float:
+        return press(moments, sample, tag_penalty, np.full(width, penalty), on_words=True)
+
+    words = _walk(VIEW_GRID, 3.0, lambda value: error(tags, value))
+    tags = _walk(TAG_GRID, tags, lambda value: error(value, words))
+    say(f"penalties of the ridge on words: tags {tags:g}, words {words:g}")
+    return tags, words
 
 
 def _walk(grid: tuple[float, ...], start: float, error: Callable[[float], float]) -> float:

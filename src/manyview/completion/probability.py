@@ -1,8 +1,9 @@
-"""From scores to probabilities: what share of such proposals was right in the rehearsal, and what that means."""
+"""From scores to probabilities: what share of such scores belonged to a known tag, and what that means."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ from ..types import Floats
 __all__ = [
     "LEAST_DECISIONS",
     "Calibration",
-    "completeness_from_decisions",
+    "completeness_from_answers",
     "estimated_completeness",
     "fit_calibration",
+    "how_sure",
+    "is_trusted",
     "probability_true",
-    "record_probability",
     "share_new",
+    "untouched_scale",
 ]
 
 
@@ -27,53 +30,92 @@ _COMPLETENESS_RANGE = (0.3, 0.9)
 _SPREAD = 0.12
 """How far the measured share of a step of the curve may lie from the true one, relative to it."""
 _CERTAIN = 0.999
+_TILT = 0.1
+_WELL_ENOUGH = 0.15
+"""How far probabilities may be off, for a completeness learned from answers to be used."""
+_WORDS = ((0.8, "very likely"), (0.5, "likely"), (0.0, "maybe"))
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The share of hidden tags among rehearsed pairs of a score: corners of a curve that never falls."""
+    """The share of known tags among those of a score (g): corners of a curve that never falls, as log odds."""
 
     score: Floats
-    share: Floats
+    log_odds: Floats
 
-    def hidden_share(self, scores: NDArray[Any]) -> Floats:
-        """The share found at these scores (r)."""
-        return np.interp(scores, self.score, self.share)
+    def record(self, scores: NDArray[Any]) -> Floats:
+        """The share at these scores."""
+        from scipy.special import expit
+
+        return np.asarray(expit(np.interp(scores, self.score, self.log_odds)))
 
 
-def fit_calibration(scores: NDArray[Any], hidden: NDArray[np.bool_]) -> Calibration:
-    """Isotonic regression of hidden on score. Without a pair to learn from: never hidden."""
+def fit_calibration(hidden: NDArray[Any], unknown: NDArray[Any], n_below: int = 0, per_step: int = 50) -> Calibration:
+    """The share of hidden tags among hidden and unknown ones, as a function of the score that never falls.
+
+    Found by isotonic regression over steps of at least ``per_step`` hidden tags. Its log odds run straight from the
+    middle of one step to that of the next, so that different scores have different shares. ``n_below`` unknown tags lie
+    below all scores that are given. Without a hidden tag to learn from the share is 0 everywhere.
+    """
     from scipy.optimize import isotonic_regression
 
-    if not scores.size:
-        return Calibration(np.zeros(1), np.zeros(1))
-    order = np.argsort(scores, kind="stable")
-    value = scores[order].astype(np.float64)
-    # Pairs of one score count as one point: what they share cannot depend on their order.
-    start = np.flatnonzero(np.concatenate([[True], value[1:] > value[:-1]]))
-    count = np.diff(np.concatenate([start, [value.size]]))
-    share = np.add.reduceat(hidden[order].astype(np.float64), start) / count
-    fitted = isotonic_regression(share, weights=count).x
-    value = value[start]
-    corner = np.ones(fitted.size, dtype=bool)
-    corner[1:-1] = (fitted[1:-1] > fitted[:-2]) | (fitted[2:] > fitted[1:-1])
-    return Calibration(value[corner], fitted[corner])
+    if not hidden.size:
+        return Calibration(np.zeros(1), np.full(1, -np.inf))
+    value, others = np.sort(hidden.astype(np.float64)), np.sort(unknown.astype(np.float64))
+    n_steps = max(1, value.size // per_step)
+    # Equal scores belong to one step: what they share cannot depend on their order.
+    edge = np.unique(value[np.arange(n_steps) * value.size // n_steps])
+    of_value, of_others = (np.append(np.searchsorted(part, edge), part.size) for part in (value, others))
+    # Below all hidden tags is one more step. Half a tag more in every step keeps its odds finite.
+    n_hidden = np.concatenate([[0], np.diff(of_value)]) + 0.5
+    n_unknown = np.concatenate([[of_others[0] + n_below], np.diff(of_others)]) + 0.5
+    size = n_hidden + n_unknown
+    share = isotonic_regression(n_hidden / size, weights=size).x
+    lowest = np.median(others[: of_others[0]]) if of_others[0] else value[0]
+    middle = np.array([lowest, *(np.median(value[a:b]) for a, b in pairwise(of_value))])
+    log_odds = _tilted(np.log(share / (1.0 - share)))
+    score = np.append(middle, max(value[-1], others.max(initial=value[-1])))
+    log_odds = np.append(log_odds, _beyond(middle, log_odds, score[-1]))
+    kept = np.concatenate([[True], score[1:] > score[:-1]])
+    return Calibration(score[kept], log_odds[kept])
 
 
-def record_probability(share: NDArray[Any], hidden_share: float) -> Floats:
-    """The probability that the owner's record would contain the tag (g), from the share hidden (r)."""
-    return np.asarray(share / (hidden_share + share * (1.0 - hidden_share)))
+def _tilted(log_odds: Floats) -> Floats:
+    """Steps that the regression has joined, each a little above the one before, so that no two scores are alike.
+
+    By a tenth at most from their common height up and down, and by no more than a third of the way to the next.
+    """
+    start = np.flatnonzero(np.concatenate([[True], log_odds[1:] > log_odds[:-1]]))
+    gap = np.diff(log_odds[start]) / 3
+    down, up = (np.minimum(one, _TILT) for one in (np.append(_TILT, gap), np.append(gap, _TILT)))
+    found = log_odds.copy()
+    for b, (first, stop) in enumerate(pairwise([*start, log_odds.size])):
+        if stop - first > 1:
+            found[first:stop] += np.linspace(-down[b], up[b], stop - first)
+    return found
 
 
-def probability_true(record: NDArray[Any], new: NDArray[Any], completeness: float | Floats) -> Floats:
+def _beyond(middle: Floats, log_odds: Floats, largest: float) -> float:
+    """At the largest score: as steep as between the last two steps, and at most twice the odds of the last."""
+    if middle.size < 2 or middle[-1] <= middle[-2]:
+        return float(log_odds[-1])
+    steep = (log_odds[-1] - log_odds[-2]) / (middle[-1] - middle[-2])
+    return float(log_odds[-1] + min(steep * (largest - middle[-1]), np.log(2.0)))
+
+
+def probability_true(
+    record: NDArray[Any], new: NDArray[Any], completeness: float | Floats, untouched: float = 1.0
+) -> Floats:
     """The probability that a tag holds though it is not recorded: (n,).
 
     ``new`` is the probability that nobody has looked at the item yet: 0 where it has a tag, 1 where it was not in the
-    collection. A tag missing from a record says more against it than one missing where there is no record.
+    collection. Of such an item the question is whether its owner would give it the tag, which is the share among known
+    items (``record``) times ``untouched``, what answers on such items have taught. Of an item with tags it is whether
+    this one was forgotten.
     """
     g = np.minimum(np.asarray(record, dtype=np.float64), _CERTAIN)
     forgotten = g * (1.0 - completeness) / (completeness * (1.0 - g))
-    return np.asarray(new * _at_most_one(g / completeness) + (1.0 - new) * _at_most_one(forgotten))
+    return np.asarray(new * np.minimum(g * untouched, _CERTAIN) + (1.0 - new) * _at_most_one(forgotten))
 
 
 def _at_most_one(ratio: Floats) -> Floats:
@@ -88,6 +130,26 @@ def _at_most_one(ratio: Floats) -> Floats:
     with np.errstate(over="ignore"):
         beyond = np.sqrt(2.0 / np.pi) / erfcx((ratio - 1.0) / (np.sqrt(2.0) * spread))
     return np.asarray(np.maximum(ratio - spread * beyond, 0.0))
+
+
+def is_trusted(new: Any, completeness_source: str) -> Any:
+    """Whether a probability may be shown as a number: of items nobody has looked at, or once completeness is known.
+
+    How complete the tags of an item are cannot be had from the tags alone: it takes the owner's word ("given") or at
+    least thirty answers ("decisions"). Until then ``how_sure`` has words.
+    """
+    return (np.asarray(new) >= 0.5) | (completeness_source in ("given", "decisions"))
+
+
+def how_sure(probability: float, trusted: bool = True) -> str:
+    """A probability for people: "83 %" where the number can be trusted, else very likely, likely or maybe.
+
+    >>> how_sure(0.834), how_sure(0.834, trusted=False), how_sure(0.3, trusted=False)
+    ('83 %', 'very likely', 'maybe')
+    """
+    if trusted:
+        return f"{100 * probability:.0f} %"
+    return next(word for least, word in _WORDS if probability >= least)
 
 
 def share_new(n_tags_per_item: NDArray[Any]) -> float:
@@ -107,13 +169,28 @@ def estimated_completeness(largest: NDArray[Any]) -> float:
     return float(np.clip(np.mean(largest), low, high)) if largest.size else (low + high) / 2
 
 
-def completeness_from_decisions(record: Floats, new: Floats, n_accepted: int) -> float:
-    """The completeness at which the probabilities of reviewed proposals add up to the number accepted."""
-    low, high = 1e-3, 1.0 - 1e-3  # the sum falls as completeness grows
-    for _ in range(60):
-        middle = (low + high) / 2
-        if probability_true(record, new, middle).sum() > n_accepted:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+def completeness_from_answers(
+    record: Floats, accepted: NDArray[np.bool_], recorded: float | Floats = 1.0
+) -> float | None:
+    """How complete the tags of items with tags are, by answers on proposals for them; None where they tell too little.
+
+    The mean of what the answers leave likely, every completeness being as likely before them. They tell enough where
+    the probability of a tag that half of such items carry is known to about a seventh. ``recorded`` is how many tags
+    an item had when each was given, over how many it has now: what was accepted since has made the record more
+    complete.
+    """
+    now = (np.arange(200) + 0.5) / 200
+    then = np.clip(now[:, None] * np.asarray(recorded, dtype=np.float64), 1e-3, 1.0 - 1e-3)
+    # Every hundredth answer may be a slip, so that no single one rules a completeness out.
+    right = 0.01 + 0.98 * probability_true(record[None, :], np.zeros(1), then)
+    log = np.where(accepted, np.log(right), np.log1p(-right)).sum(axis=1)
+    likely = np.exp(log - log.max())
+    likely /= likely.sum()
+    even = probability_true(np.full(now.size, 0.5), np.zeros(1), now)
+    spread = ((even - (even * likely).sum()) ** 2 * likely).sum()
+    return float((now * likely).sum()) if spread <= _WELL_ENOUGH**2 else None
+
+
+def untouched_scale(record: Floats, accepted: NDArray[np.bool_]) -> float:
+    """How many more proposals for untouched items were accepted than promised, held towards one by ten that agree."""
+    return float((np.count_nonzero(accepted) + 10.0) / (np.minimum(record, _CERTAIN).sum() + 10.0))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .evidence import Evidence
+from .probability import how_sure
 
 __all__ = ["Proposal", "Proposals", "best_of_rows"]
 
@@ -24,6 +25,7 @@ class Proposal:
     tag, column : the word, and its column in the vocabulary
     score : what proposals of an item are ranked by
     probability : how likely the tag holds
+    trusted : whether the probability may be shown as a number; ``sure`` is the number or a word for it
     evidence : what spoke for it and against it, the largest first
     reason : the same as a sentence
     """
@@ -36,6 +38,12 @@ class Proposal:
     probability: float
     evidence: tuple[Evidence, ...]
     reason: str
+    trusted: bool = True
+
+    @property
+    def sure(self) -> str:
+        """ "83 %", or very likely, likely, maybe."""
+        return how_sure(self.probability, self.trusted)
 
 
 Explain = Callable[[NDArray[np.int64], NDArray[np.int64]], list[tuple[tuple[Evidence, ...], str]]]
@@ -45,8 +53,9 @@ class Proposals(Sequence[Proposal]):
     """All proposals, item by item, the best of an item first.
 
     A sequence of ``Proposal``; reasons are worked out when a proposal is taken, so that millions cost no more than
-    their numbers. ``items``, ``columns``, ``scores``, ``probabilities`` and ``records`` (how likely the owner's own
-    record would contain the tag) are arrays; ``of(item)`` gives the proposals of one item.
+    their numbers. ``items``, ``columns``, ``scores``, ``probabilities``, ``records`` (how likely the owner's own record
+    would contain the tag), ``new`` (how likely nobody has looked at the item yet) and ``trusted`` (whether the
+    probability may be shown as a number, see ``how_sure``) are arrays; ``of(item)`` gives the proposals of one item.
     """
 
     def __init__(
@@ -57,6 +66,7 @@ class Proposals(Sequence[Proposal]):
         probabilities: NDArray[np.float64],
         records: NDArray[np.float64],
         new: NDArray[np.float64],
+        trusted: NDArray[np.bool_],
         tag_names: Sequence[str],
         item_ids: NDArray[Any],
         explain: Explain,
@@ -67,6 +77,7 @@ class Proposals(Sequence[Proposal]):
         self.probabilities = probabilities
         self.records = records
         self.new = new
+        self.trusted = trusted
         self._tag_names = tag_names
         self._item_ids = item_ids
         self._explain = explain
@@ -89,8 +100,7 @@ class Proposals(Sequence[Proposal]):
 
     def of(self, item: int) -> list[Proposal]:
         """The proposals of one item, best first."""
-        start, stop = np.searchsorted(self.items, [item, item + 1])
-        return self._made(np.arange(start, stop))
+        return self._made(np.flatnonzero(self.items == item))
 
     def __repr__(self) -> str:
         return f"Proposals({len(self)} of {np.unique(self.items).size} items)"
@@ -109,6 +119,7 @@ class Proposals(Sequence[Proposal]):
                 float(self.probabilities[p]),
                 evidence,
                 words,
+                bool(self.trusted[p]),
             )
             for p, (evidence, words) in zip(which.tolist(), reasons, strict=True)
         ]

@@ -8,7 +8,7 @@ lifts it; that split is a convention.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,13 +19,11 @@ from numpy.typing import NDArray
 from .batch import Batch
 from .evidence import SHOWN, Evidence
 from .items import Items
-from .naive_bayes import NaiveBayes
 from .nearest import Nearest, weights_of
 from .recipe import Recipe
 from .ridge import Ridge
-from .simple_sources import Clusters, Companions, ModelScores, Neighbours
 
-__all__ = ["explain_pairs"]
+__all__ = ["Pair", "explain_pairs"]
 
 
 class _Shared:
@@ -76,15 +74,25 @@ class _Shared:
             self._values[id(source)] = source.scores(self.batch)
         return self._values[id(source)]
 
+    def divisors(self, ridge: Ridge) -> Any:
+        """What a ridge divides by to leave the items of the batch out."""
+        if id(ridge) not in self._values:
+            batch = self.batch
+            self._values[id(ridge)] = (
+                np.ones(batch.tags.shape, dtype=np.float32)
+                if batch.rows is None
+                else ridge.denominators(batch, batch.tags.toarray() - ridge.fitted(batch))
+            )
+        return self._values[id(ridge)]
+
 
 @dataclass(frozen=True)
-class _Asked:
-    """One pair of item and tag, and all that is needed to look into it."""
+class Pair:
+    """One pair of item and tag, and all that a source needs to look into it."""
 
     shared: _Shared
     row: int
     tag: int
-    divisors: Mapping[int, float]
 
     @property
     def batch(self) -> Batch:
@@ -109,6 +117,10 @@ class _Asked:
         found, weight = near.items[self.row], near.cosines[self.row]
         return tuple(found[(weight > 0) & self.shared.carriers[found]][:SHOWN].tolist())
 
+    def divisor(self, ridge: Ridge) -> float:
+        """What the prediction of a ridge for this pair was divided by to leave the item out; 1 for a new item."""
+        return float(self.shared.divisors(ridge)[self.row, self.tag])
+
 
 def explain_pairs(
     recipe: Recipe,
@@ -125,31 +137,22 @@ def explain_pairs(
     ``near`` are the neighbours of the batch in each view, ``known`` the tags of all items of the fit, as CSC.
     """
     scores = recipe.scores(batch)
-    ridges = {id(source): source for source in recipe.sources.values() if isinstance(source, Ridge)}
-    divisors = {key: _divisors(ridge, batch)[rows, tags] for key, ridge in ridges.items()}
     shared = _Shared(batch, near, items, known, names)
     found: list[list[Evidence]] = [[] for _ in range(len(rows))]
     for p in np.argsort(tags, kind="stable").tolist():
         row, tag = int(rows[p]), int(tags[p])
         shared.turn_to(tag)
-        own = {key: float(values[p]) for key, values in divisors.items()}
-        found[p] = _evidence(recipe, _Asked(shared, row, tag, own), float(scores[row, tag]))
+        found[p] = _evidence(recipe, Pair(shared, row, tag), float(scores[row, tag]))
     return found
 
 
-def _divisors(ridge: Ridge, batch: Batch) -> NDArray[np.float32]:
-    if batch.rows is None:
-        return np.ones(batch.tags.shape, dtype=np.float32)
-    return ridge.denominators(batch, batch.tags.toarray() - ridge.fitted(batch))
-
-
-def _evidence(recipe: Recipe, asked: _Asked, score: float) -> list[Evidence]:
+def _evidence(recipe: Recipe, pair: Pair, score: float) -> list[Evidence]:
     amounts: dict[tuple[str, str], float] = defaultdict(float)
     shown: dict[tuple[str, str], tuple[int, ...]] = {}
-    weights = recipe.weights[int(asked.own_tags.size == 0)]
+    weights = recipe.weights[int(pair.own_tags.size == 0)]
     for weight, source in zip(weights, recipe.sources.values(), strict=True):
         if weight:
-            for kind, name, amount, rows in _parts(source, asked):
+            for kind, name, amount, rows in source.explain(pair):
                 amounts[kind, name] += float(weight) * amount
                 shown[kind, name] = rows
     left = score - sum(amounts.values())
@@ -158,73 +161,3 @@ def _evidence(recipe: Recipe, asked: _Asked, score: float) -> list[Evidence]:
     found = [Evidence(*key, amount, amount / total, shown[key]) for key, amount in amounts.items() if amount]
     found.sort(key=lambda one: -one.amount)
     return [*found, Evidence("frequency", "", left, left / total)]
-
-
-_Part = tuple[str, str, float, tuple[int, ...]]
-
-
-def _parts(source: Any, asked: _Asked) -> list[_Part]:
-    if isinstance(source, Ridge):
-        return _ridge_parts(source, asked)
-    if isinstance(source, Neighbours):
-        return _neighbour_parts(asked)
-    if isinstance(source, NaiveBayes):
-        return _bayes_parts(source, asked)
-    if isinstance(source, Companions):
-        given = asked.shared.column(source, source.share)[asked.own_tags]
-        return [("tag", asked.names[j], float(amount), ()) for j, amount in zip(asked.own_tags, given, strict=True)]
-    if isinstance(source, Clusters):
-        return _cluster_part(source, asked)
-    if isinstance(source, ModelScores):
-        rows = asked.carrying(asked.batch.model_near) if asked.batch.model_near is not None else ()
-        return [("forest", "", float(asked.batch.model_scores[asked.row, asked.tag]), rows)]
-    return []  # the frequency is what is left
-
-
-def _ridge_parts(ridge: Ridge, asked: _Asked) -> list[_Part]:
-    from_tags, from_features = asked.shared.coefficients(ridge)
-    divisor, features = asked.divisors[id(ridge)], asked.batch.features[asked.row]
-    parts: list[_Part] = [
-        ("tag", asked.names[j], float(from_tags[j]) / divisor, ()) for j in asked.own_tags.tolist() if j != asked.tag
-    ]
-    start = 0
-    for v, space in enumerate(asked.shared.items.spaces):
-        stop = start + space.n_features
-        amount = float(features[start:stop] @ from_features[start:stop]) / divisor
-        parts.append(("view", space.name, amount, asked.alike[v]))
-        start = stop
-    return parts
-
-
-def _neighbour_parts(asked: _Asked) -> list[_Part]:
-    weights = [weight[asked.row] for weight in asked.shared.weights]
-    n_views = sum(bool(weight.any()) for weight in weights)
-    parts: list[_Part] = []
-    for v, weight in enumerate(weights):
-        amount = float(weight[asked.shared.carriers[asked.shared.near[v].items[asked.row]]].sum())
-        if amount:
-            parts.append(("view", asked.shared.items.spaces[v].name, amount / n_views, asked.alike[v]))
-    return parts
-
-
-def _bayes_parts(source: NaiveBayes, asked: _Asked) -> list[_Part]:
-    own = asked.own_tags
-    lifts = np.maximum(asked.shared.column(source, source.lift)[own] + source.apart[own], 0.0)
-    if not lifts.any():
-        return []
-    value = float(asked.shared.scores(source)[asked.row, asked.tag])
-    shared = (value - source.prior[asked.tag]) * lifts / lifts.sum()
-    return [("tag", asked.names[j], amount, ()) for j, amount in zip(own.tolist(), shared.tolist(), strict=True)]
-
-
-_NOTHING: tuple[Any, Any, Any] = (np.zeros((1, 0), dtype=np.float32), None, None)
-
-
-def _cluster_part(source: Clusters, asked: _Asked) -> list[_Part]:
-    label = int(asked.batch.labels[asked.row])
-    if label < 0:
-        return []
-    one = slice(asked.row, asked.row + 1)
-    rows = None if asked.batch.rows is None else asked.batch.rows[one]
-    alone = Batch(asked.batch.tags[one], *_NOTHING[:2], rows, asked.batch.labels[one])
-    return [("cluster", str(label), float(source.scores(alone)[0, asked.tag]), ())]

@@ -1,10 +1,10 @@
-"""Fit the sources, rehearse, and combine them: the numbers behind ``TagCompleter``."""
+"""Fit the sources and combine them: the numbers behind ``TagCompleter``."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,22 +16,36 @@ from ..types import Floats, Ints, Singles
 from .batch import Batch, Source
 from .items import Items
 from .models import Extras
-from .naive_bayes import fit_naive_bayes
-from .penalties import Penalties, choose_penalties
-from .probability import Calibration, fit_calibration, record_probability
-from .rehearsal import COLD, HIDDEN_SHARE, WARM, Draw, collect_pairs, draw_rehearsals, stack_weights
+from .penalties import Penalties, choose_penalties, choose_word_penalties
+from .probability import Calibration, fit_calibration
 from .ridge import SMALLEST_DENOMINATOR, Ridge, fit_ridge, gather_moments
-from .simple_sources import Frequency, ModelScores, Neighbours, fit_clusters, fit_companions, prior_of
+from .sources import (
+    Frequency,
+    ModelScores,
+    Neighbours,
+    fit_clusters,
+    fit_companions,
+    fit_naive_bayes,
+    prior_of,
+)
+from .stacking import COLD, WARM, Judged, judge_scores, stack_weights, sum_squares
 
 __all__ = ["COMBINED", "RIDGES", "Recipe", "fit_recipe"]
 
 
 COMBINED = ("joint", "view_ridge", "neighbours", "naive_bayes", "frequency")
-RIDGES = frozenset({"joint", "view_ridge"})
-_FOR_COLD = frozenset({"view_ridge", "neighbours", "frequency"})
-_TAG_BASED = frozenset({"joint", "naive_bayes", "cooccurrence"})
-_LEAN = 0.5
+RIDGES = frozenset({"joint", "view_ridge", "words"})
+_FOR_COLD = {"view_ridge": 0.6, "neighbours": 0.3, "frequency": 0.1, "words": 0.0}
+"""Who is asked about items without tags, and the weights that a hundred tags speak for before there are any."""
+_PRIOR_TAGS = 100
+_LEAN = 0.25
 _PRESS_ITEMS = 2_000
+_MOST_PAIRS = 4_000_000
+_JUDGED_ITEMS = (2_000, 10_000)
+"""The fewest and the most items that the curves are learned from."""
+_FEW_TAGS = 1_000
+_PER_STEP = (100, 10)
+"""Hidden tags in a step of a curve, at least: a share is then known to a tenth. The second where there are few."""
 _CLIPPED_SHARE = 0.01
 _ENOUGH_TO_WARN = 100
 
@@ -56,45 +70,63 @@ class Recipe:
 
     def record(self, scores: NDArray[Any], is_cold: NDArray[np.bool_]) -> Floats:
         """How likely the owner's record would contain the tag: for one score per entry of ``is_cold``."""
-        warm = record_probability(self.calibrations[WARM].hidden_share(scores), HIDDEN_SHARE)
-        return np.where(is_cold, self.calibrations[COLD].hidden_share(scores), warm)
+        warm, cold = (self.calibrations[group].record(scores) for group in (WARM, COLD))
+        return np.where(is_cold, cold, warm)
 
 
 def fit_recipe(
     names: tuple[str, ...],
     items: Items,
     tags: Any,
-    ask: Callable[[list[Any]], Extras],
+    extras: Extras,
     rng: np.random.Generator,
     threads: Workers,
     say: Callable[[str], None],
-) -> tuple[Recipe, Extras]:
-    """Fit the named sources to all tags, and learn their weights and calibrations by rehearsal.
+) -> tuple[Recipe, Judged]:
+    """Fit the named sources to all tags, and learn their weights and calibrations from each tag left out.
 
-    ``ask`` gives what a model says of the items, for the tags of the fit and for those left in each rehearsal.
+    ``extras`` is what a model says of the items. Gives the scores of items with tags as well.
     """
-    draws = draw_rehearsals(tags, rng)
-    tables = [tags, *(draw.visible for draw in draws)]
-    extras = ask(tables[1:])
-    moments: list[Any] = [None] * len(tables)
-    penalties: Any = None
-    if RIDGES.intersection(names):
-        say("sums over all items")
-        widths = items.widths
-        moments[:] = gather_moments(items.features, sum(widths), tables, threads)
-        rows = np.sort(rng.permutation(tags.shape[0])[:_PRESS_ITEMS]).astype(np.int64)
-        sample = items.batch(rows, tags)
-        penalties = choose_penalties(moments[0], sample, widths, say)
+    items = items.remembering(threads) if RIDGES.intersection(names) else items
+    sources, penalties = _fit_sources(names, items, tags, extras, rng, threads, say)
+    tagged = np.flatnonzero(np.diff(tags.indptr))
+    n_tags, per_item = tags.shape[1], tags.nnz / max(1, tagged.size)
 
-    def fitted(number: int, rows: Ints) -> dict[str, Source]:
-        return _fit_sources(names, items, tables[number], moments[number], penalties, extras, rows, threads)
+    def batches_of(n_items: float) -> list[Callable[[], Batch]]:
+        rows = np.sort(rng.permutation(tagged)[: int(n_items)]).astype(np.int64)
+        return [partial(_with_answers, make, extras) for make in items.batches(rows, tags)]
 
-    sources = fitted(0, np.arange(tags.shape[0], dtype=np.int64))
-    for source in sources.values():
-        if isinstance(source, Ridge) and tags.shape[0] >= _ENOUGH_TO_WARN:
-            _warn_clipped(source, sample)
-    weights, calibrations = _rehearse(names, items, draws, fitted, extras, rng, threads, say)
-    return Recipe(sources, weights, calibrations, penalties), extras
+    weights = np.ones((2, len(names)))
+    if len(names) > 1:
+        say("weights, from each tag left out")
+        sums = sum_squares(sources, batches_of(max(200.0, _MOST_PAIRS / (n_tags * per_item))), threads)
+        weights = np.stack([_warm_weights(names, sums[WARM]), _cold_weights(names, sums[COLD], tags.nnz)])
+        shown = ", ".join(f"{name} {w:.2f}" for name, w in zip(names, weights[WARM], strict=True))
+        say(f"weights for items with tags: {shown}")
+    judged = judge_scores(sources, weights, batches_of(np.clip(_MOST_PAIRS / n_tags, *_JUDGED_ITEMS)), threads)
+    per_step = _PER_STEP[int(tags.nnz < _FEW_TAGS)]
+    curves = tuple(fit_calibration(one.hidden, one.unknown, one.n_more, per_step) for one in judged)
+    return Recipe(sources, weights, curves, penalties), judged[WARM]
+
+
+def _with_answers(make: Callable[[], Batch], extras: Extras) -> Batch:
+    batch = make()
+    return extras.add(batch, batch.rows)
+
+
+def _warm_weights(names: tuple[str, ...], sums: Any) -> Floats:
+    """Leaning a little to the ridges on tags and views, which gain most from each tag that an item has."""
+    weights = stack_weights(sums, [True] * len(names))
+    joint = np.array([name in ("joint", "words") for name in names])
+    lean = weights * joint if (weights * joint).any() else joint.astype(float)
+    return np.asarray((1.0 - _LEAN) * weights + _LEAN * lean / lean.sum())
+
+
+def _cold_weights(names: tuple[str, ...], sums: Any, n_known: int) -> Floats:
+    """From few tags hardly more than a guess, so held towards one."""
+    guess = np.array([_FOR_COLD.get(name, 0.0) for name in names])
+    found = stack_weights(sums, [name in _FOR_COLD for name in names])
+    return np.asarray((n_known * found + _PRIOR_TAGS * guess) / (n_known + _PRIOR_TAGS))
 
 
 def _warn_clipped(ridge: Ridge, sample: Batch) -> None:
@@ -109,80 +141,84 @@ def _warn_clipped(ridge: Ridge, sample: Batch) -> None:
         )
 
 
-def _rehearse(
-    names: tuple[str, ...],
-    items: Items,
-    draws: list[Draw],
-    fitted: Callable[[int, Ints], dict[str, Source]],
-    extras: Extras,
-    rng: np.random.Generator,
-    threads: Workers,
-    say: Callable[[str], None],
-) -> tuple[Floats, tuple[Calibration, ...]]:
-    def batches_of(number: int, rows: Ints) -> list[Callable[[], Batch]]:
-        def with_answers(make: Callable[[], Batch]) -> Batch:
-            batch = make()
-            return extras.add(batch, batch.rows, number + 1)
-
-        return [partial(with_answers, make) for make in items.batches(rows, draws[number].visible)]
-
-    def sources_of(number: int, rows: Ints) -> dict[str, Source]:
-        say(f"rehearsal {number + 1} of {len(draws)}")
-        return fitted(number + 1, rows)
-
-    groups = collect_pairs(draws, sources_of, batches_of, _TAG_BASED, rng, threads)
-    weights = np.empty((2, len(names)))
-    calibrations = []
-    for group, pairs in enumerate(groups):
-        used = np.array([len(names) == 1 or group == WARM or name in _FOR_COLD for name in names])
-        weights[group] = stack_weights(pairs, used) if pairs.scores.shape[1] == len(names) else used / used.sum()
-        if group == WARM and len(names) > 1:
-            # Items have fewer tags in the rehearsal than later, which undervalues the source that lives on tags.
-            weights[group] *= 1.0 - _LEAN
-            weights[group, [name == "joint" for name in names]] += _LEAN
-        score = pairs.scores @ weights[group].astype(np.float32) if pairs.scores.size else np.zeros(0)
-        calibrations.append(fit_calibration(score, pairs.hidden))
-    shown = ", ".join(f"{name} {w:.2f}" for name, w in zip(names, weights[WARM], strict=True))
-    say(f"weights for items with tags: {shown}")
-    return weights, tuple(calibrations)
-
-
 def _fit_sources(
     names: tuple[str, ...],
     items: Items,
     tags: Any,
-    moments: Any,
-    penalties: Any,
     extras: Extras,
-    rows: Ints,
+    rng: np.random.Generator,
     threads: Workers,
-) -> dict[str, Source]:
-    """Every named source from these tags; ridges know the leverage of ``rows`` only."""
+    say: Callable[[str], None],
+) -> tuple[dict[str, Source], Penalties | None]:
+    """Every named source from these tags, and the penalties of the ridges."""
     n_items = tags.shape[0]
     counts = np.asarray(tags.sum(axis=0), dtype=np.float64).ravel()
-    prior = prior_of(counts, n_items)
+    n_tagged = int(np.count_nonzero(np.diff(tags.indptr)))
+    prior = prior_of(counts, n_tagged)
+    made: dict[str, Source] = {}
+    penalties = None
+    if RIDGES.intersection(names):
+        ridges, penalties = _fit_ridges(names, items, tags, rng, threads, say)
+        made.update(ridges)
     together: Any = None
     if {"naive_bayes", "cooccurrence"}.intersection(names):
         doubles = tags.astype(np.float64)
-        together = (doubles.T @ doubles).tocsr() if moments is None else moments.tags_tags
-    made: dict[str, Source] = {}
+        together = (doubles.T @ doubles).tocsr()
     for name in names:
-        if name in RIDGES:
-            joint = name == "joint"
-            per_view = penalties.joint_views if joint else penalties.views
-            penalty = np.repeat(np.asarray(per_view, dtype=np.float64), items.widths)
-            fit = fit_ridge(moments, penalties.tags if joint else None, penalty)
-            made[name] = fit.with_leverage(items.batches(rows, tags), threads)
-        elif name == "neighbours":
+        if name == "neighbours":
             made[name] = Neighbours(tags, prior)
         elif name == "naive_bayes":
             made[name] = fit_naive_bayes(together, counts, n_items)
         elif name == "cooccurrence":
             made[name] = fit_companions(together, counts, n_items)
         elif name == "cluster":
-            made[name] = fit_clusters(tags, extras.labels[0], prior)
+            made[name] = fit_clusters(tags, extras.labels, prior)
         elif name == "frequency":
-            made[name] = Frequency(prior)
-        else:
+            made[name] = Frequency(prior, n_tagged)
+        elif name not in RIDGES:
             made[name] = ModelScores()
-    return made
+    return {name: made[name] for name in names}, penalties
+
+
+def _fit_ridges(
+    names: tuple[str, ...],
+    items: Items,
+    tags: Any,
+    rng: np.random.Generator,
+    threads: Workers,
+    say: Callable[[str], None],
+) -> tuple[dict[str, Source], Penalties]:
+    """The ridges with the leverage of every item. That on the views alone learns from items with tags only."""
+    say("sums over all items")
+    everyone = np.arange(tags.shape[0], dtype=np.int64)
+    has_tags = np.diff(tags.indptr) > 0
+    tagged, untagged = everyone[has_tags], everyone[~has_tags]
+    width = sum(items.widths)
+    of_tagged = gather_moments(items.features, width, tags, tagged, threads)
+    moments = of_tagged + gather_moments(items.features, width, tags, untagged, threads) if untagged.size else of_tagged
+
+    def sample_of(rows: Ints) -> Batch:
+        return items.batch(np.sort(rng.permutation(rows)[:_PRESS_ITEMS]).astype(np.int64), tags)
+
+    sample = sample_of(everyone)
+    on_tagged = sample_of(tagged) if untagged.size else sample
+    penalties = choose_penalties(moments, sample, of_tagged, on_tagged, items.widths, say)
+    fits = {}
+    if "joint" in names:
+        penalty = np.repeat(np.asarray(penalties.joint_views, dtype=np.float64), items.widths)
+        fits["joint"] = (fit_ridge(moments, penalties.tags, penalty), everyone)
+    if "view_ridge" in names:
+        penalty = np.repeat(np.asarray(penalties.views, dtype=np.float64), items.widths)
+        fits["view_ridge"] = (fit_ridge(of_tagged, None, penalty), tagged)
+    if "words" in names:
+        n_words = sum(items.word_widths)
+        of_words = gather_moments(items.words, n_words, tags, everyone, threads)
+        chosen = choose_word_penalties(of_words, sample, penalties.tags, say)
+        penalties = replace(penalties, with_words=chosen)
+        fits["words"] = (fit_ridge(of_words, chosen[0], np.full(n_words, chosen[1]), on_words=True), everyone)
+    made: dict[str, Source] = {}
+    for name, (fit, rows) in fits.items():
+        ridge = made[name] = fit.with_leverage(items.batches(rows, tags), everyone.size, threads)
+        if tags.shape[0] >= _ENOUGH_TO_WARN:
+            _warn_clipped(ridge, sample)
+    return made, penalties

@@ -3,7 +3,9 @@
 The joint ridge (J) has the tags among its inputs, the view ridge (V) has not; that is their only difference. With A
 the centred inputs, G = A'A + diag(penalties) and P = G^-1, the fit of tag i without its own column has the residual
 e = (A P)_i / P_ii, and without item s it becomes y - e / (1 - h_s + P_ii e^2), h_s being the item's leverage. Targets
-that are no inputs have the same without the last term.
+that are no inputs have the same without the last term. A fit without the item does not know its tags, so hiding one of
+them takes that tag's coefficient off the prediction, and the coefficient of a fit without item s is
+B_ij - (e_si P_ii + B_ij P_jj e_sj) e_sj / (1 - h_s + P_jj e_sj^2).
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks
 from ..types import Floats, Ints, Singles
-from .batch import Batch
+from .batch import Batch, LeftOut, Part
 
 __all__ = ["MOST_INPUTS", "SMALLEST_DENOMINATOR", "Fit", "Moments", "Ridge", "fit_ridge", "gather_moments"]
 
@@ -43,6 +46,17 @@ class Moments:
         none = np.zeros((0, 0))
         return replace(self, feature_sums=np.zeros(0), tags_features=self.tags_features[:, :0], features_features=none)
 
+    def __add__(self, other: Moments) -> Moments:
+        """Those of the items of both."""
+        return Moments(
+            self.n_items + other.n_items,
+            self.tag_sums + other.tag_sums,
+            self.feature_sums + other.feature_sums,
+            (self.tags_tags + other.tags_tags).tocsr(),
+            self.tags_features + other.tags_features,
+            self.features_features + other.features_features,
+        )
+
 
 @dataclass(frozen=True)
 class Ridge:
@@ -50,7 +64,8 @@ class Ridge:
 
     ``frequent`` tags have dense coefficients, from the tags among ``inputs`` (``tag_coef``) and from the features
     (``view_coef``); ``rare`` ones have sparse coefficients from both (``rare_coef``). ``own_precision`` is P_ii of
-    the inputs, 0 for targets that are no inputs. ``leverage`` is that of each item of the fit, where it was asked for.
+    the inputs, 0 for targets that are no inputs. ``leverage`` is that of each item, 0 where the fit did without it.
+    With ``on_words`` the features are columns of the sparse views as they are, else those of the kernels.
     """
 
     tag_mean: Floats
@@ -63,23 +78,30 @@ class Ridge:
     rare_coef: Any
     own_precision: Floats
     leverage: Floats
+    on_words: bool = False
 
     def fitted(self, batch: Batch) -> Singles:
         """The prediction for each tag from the other tags and the views; the item itself may be in the fit."""
-        out = np.zeros((batch.tags.shape[0], self.tag_mean.size), dtype=np.float32)
-        given = batch.tags[:, self.inputs]
-        out[:, self.frequent] = self._frequent(given, batch.features)
+        out = np.zeros((batch.tags.shape[0], self.tag_mean.size), dtype=self.tag_coef.dtype)
+        given, features = batch.tags[:, self.inputs], self.features(batch)
+        out[:, self.frequent] = self._frequent(given, features)
         if self.rare.size:
             n_inputs = self.inputs.size
-            part = (self.rare_coef[n_inputs:].T @ batch.features.T).T + given @ self.rare_coef[:n_inputs]
+            part = _dense((self.rare_coef[n_inputs:].T @ features.T).T) + given @ self.rare_coef[:n_inputs]
             centre = self.rare_coef.T @ np.concatenate([self.tag_mean[self.inputs], self.feature_mean])
             out[:, self.rare] = np.asarray(part) + (self.tag_mean[self.rare] - centre).astype(np.float32)
         return out
 
-    def _frequent(self, given: Any, features: Singles) -> Singles:
+    def features(self, batch: Batch) -> Any:
+        """What it is given of the views: a dense matrix, or CSR."""
+        return batch.words if self.on_words else batch.features
+
+    def _frequent(self, given: Any, features: Any) -> Singles:
         intercept = self.tag_mean[self.frequent] - self.tag_mean[self.inputs] @ self.tag_coef
         intercept -= self.feature_mean @ self.view_coef
-        return given @ self.tag_coef + features @ self.view_coef + intercept.astype(np.float32)
+        found: Singles = given @ self.tag_coef + features @ self.view_coef
+        found += intercept.astype(found.dtype)
+        return found
 
     def scores(self, batch: Batch) -> Singles:
         """The prediction for each tag; for items of the fit, that of a fit without the item."""
@@ -90,12 +112,54 @@ class Ridge:
         residual = known - fit
         return known - residual / self.denominators(batch, residual)
 
+    def left_out(self, batch: Batch) -> LeftOut:
+        """Exact, as said above; for items of the fit."""
+        known = batch.tags.toarray()
+        residual = known - self.fitted(batch)
+        shrunk = residual / self.denominators(batch, residual)
+        scores = known - shrunk
+        curve = self._curve
+        kept = 1.0 - curve * residual * shrunk
+        row, column = batch.known
+        pull = residual * curve * known  # of each tag of the item on the coefficients of all others
+        given = batch.tags[:, self.inputs]
+        emptied = scores - self._spread(given) * kept + (pull.sum(axis=1, keepdims=True) - pull) * shrunk
+        place = np.full(self.tag_mean.size, -1)
+        place[self.inputs] = np.arange(self.inputs.size)
+
+        def without(rows: Ints, tags: Ints) -> Singles:
+            coef = self._coef_of_inputs(place[tags])
+            return np.asarray(scores[rows] - coef * kept[rows] + pull[rows, tags][:, None] * shrunk[rows])
+
+        return LeftOut(scores, scores[row, column], emptied, without)
+
+    def _spread(self, given: Any) -> Singles:
+        """The tags of some items times their coefficients: (b, n_tags)."""
+        out = np.zeros((given.shape[0], self.tag_mean.size), dtype=self.tag_coef.dtype)
+        out[:, self.frequent] = given @ self.tag_coef
+        out[:, self.rare] = _dense(given @ self.rare_coef[: self.inputs.size])
+        return out
+
+    def _coef_of_inputs(self, places: Ints) -> Singles:
+        """The coefficients of some inputs for every tag; zeros for a place of -1, a tag that is no input."""
+        out = np.zeros((places.size, self.tag_mean.size), dtype=self.tag_coef.dtype)
+        inside = np.flatnonzero(places >= 0)
+        if inside.size:
+            out[np.ix_(inside, self.frequent)] = self.tag_coef[places[inside]]
+            out[np.ix_(inside, self.rare)] = _dense(self.rare_coef[places[inside]])
+        return out
+
+    @property
+    def _curve(self) -> Singles:
+        """P_ii of every tag, 0 for those that are no inputs."""
+        curve = np.zeros(self.tag_mean.size, dtype=self.tag_coef.dtype)
+        curve[self.inputs] = self.own_precision
+        return curve
+
     def denominators(self, batch: Batch, residual: Singles) -> Singles:
         """What a residual of the fit is divided by to be that of a fit without the item: (b, n_tags)."""
-        curve = np.zeros(self.tag_mean.size, dtype=np.float32)
-        curve[self.inputs] = self.own_precision
-        without = (1.0 - self.leverage[batch.rows]).astype(np.float32)[:, None]
-        return np.maximum(without + curve * residual**2, np.float32(SMALLEST_DENOMINATOR))
+        without = (1.0 - self.leverage[batch.rows]).astype(residual.dtype)[:, None]
+        return np.maximum(without + self._curve * residual**2, residual.dtype.type(SMALLEST_DENOMINATOR))
 
     def coefficients(self, tag: int) -> tuple[Singles, Singles]:
         """How much each tag and each feature counts for one tag: (n_tags,), (n_features,)."""
@@ -108,6 +172,23 @@ class Ridge:
         from_tags[self.inputs] = column[: self.inputs.size]
         return from_tags, column[self.inputs.size :]
 
+    def explain(self, pair: Any) -> list[Part]:
+        """Coefficients of the item's tags, and what each view adds, over the denominator."""
+        from_tags, from_features = pair.shared.coefficients(self)
+        divisor = pair.divisor(self)
+        features = _dense(self.features(pair.batch)[pair.row]).ravel()
+        parts: list[Part] = [
+            ("tag", pair.names[j], float(from_tags[j]) / divisor, ()) for j in pair.own_tags.tolist() if j != pair.tag
+        ]
+        items, start = pair.shared.items, 0
+        for v, width in enumerate(items.word_widths if self.on_words else items.widths):
+            stop = start + width
+            if width:
+                amount = float(features[start:stop] @ from_features[start:stop]) / divisor
+                parts.append(("view", items.spaces[v].name, amount, pair.alike[v]))
+            start = stop
+        return parts
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -115,66 +196,79 @@ class Fit:
 
     ridge: Ridge
     precision: Floats
+    n_items: int
 
     def leverage(self, batch: Batch) -> Floats:
         """(A P A')_ss + 1/n of some items of the fit, from the few tags each item has and its features."""
         ridge, P = self.ridge, self.precision
         n_inputs = ridge.inputs.size
         given = batch.tags[:, ridge.inputs].astype(np.float64)
-        features = batch.features.astype(np.float64)
+        features = ridge.features(batch).astype(np.float64)
         centre = np.concatenate([ridge.tag_mean[ridge.inputs], ridge.feature_mean])
         pull = P @ centre
         from_tags = given @ P[:n_inputs, n_inputs:]  # (b, M)
-        value = np.einsum("ij,ij->i", features @ P[n_inputs:, n_inputs:] + 2.0 * from_tags, features)
-        value += np.asarray(given.multiply(given @ P[:n_inputs, :n_inputs]).sum(axis=1)).ravel()
+        value = _row_products(features, features @ P[n_inputs:, n_inputs:] + 2.0 * from_tags)
+        value += _row_products(given, given @ P[:n_inputs, :n_inputs])
         value -= 2.0 * (given @ pull[:n_inputs] + features @ pull[n_inputs:])
         return np.asarray(value + centre @ pull + 1.0 / self.n_items)
 
-    @property
-    def n_items(self) -> int:
-        return self.ridge.leverage.size
-
-    def with_leverage(self, batches: Sequence[Callable[[], Batch]], threads: Workers) -> Ridge:
-        """The ridge with the leverage of the items of these batches filled in."""
+    def with_leverage(self, batches: Sequence[Callable[[], Batch]], n_rows: int, threads: Workers) -> Ridge:
+        """The ridge with the leverage of the items of these batches filled in; of ``n_rows`` items, others have 0."""
 
         def part(block: slice) -> list[tuple[Ints, Floats]]:
             made = [make() for make in batches[block]]
-            return [(batch.rows, self.leverage(batch)) for batch in made if batch.rows is not None]
+            return [(batch.rows, self.leverage(batch)) for batch in made]
 
-        leverage = np.full(self.n_items, np.nan)
+        leverage = np.zeros(n_rows)
         for found in threads.map(part, [slice(b, b + 1) for b in range(len(batches))]):
             for rows, values in found:
                 leverage[rows] = values
         return replace(self.ridge, leverage=leverage)
 
 
+def _dense(matrix: Any) -> Any:
+    return matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
+
+
+def _row_products(left: Any, right: Floats) -> Floats:
+    """The inner product of each row of one with the same row of the other."""
+    if is_sparse(left):
+        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", left, right))
+
+
 def gather_moments(
-    features_of: Callable[[slice], Singles], n_features: int, tables: Sequence[Any], threads: Workers
-) -> list[Moments]:
-    """Moments of the same items with several sets of tags, in one pass over the features."""
-    n_items, n_tags = tables[0].shape
+    features_of: Callable[[Ints], Any], n_features: int, tags: Any, rows: Ints, threads: Workers
+) -> Moments:
+    """Moments of some items; ``tags`` are those of all, and ``features_of`` gives features by row, dense or CSR."""
+    n_tags = tags.shape[1]
 
-    def part(block: slice) -> tuple[Floats, Floats, list[Any]]:
-        features = features_of(block)
-        crossed = [table[block].T.tocsr() @ features for table in tables] if n_features else []
-        return features.sum(axis=0, dtype=np.float64), (features.T @ features).astype(np.float64), crossed
+    def part(block: slice) -> tuple[Floats, Floats, Any]:
+        here = rows[block]
+        features = features_of(here)
+        crossed = tags[here].T.tocsr() @ features
+        total = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()
+        return total, _dense(features.T @ features).astype(np.float64), _dense(crossed)
 
-    sums, squares = np.zeros(n_features), np.zeros((n_features, n_features))
-    crosses = [np.zeros((n_tags, n_features)) for _ in tables]
-    for total, square, crossed in threads.map(part, row_blocks(n_items, 12.0 * max(1, n_features))):
-        sums += total
-        squares += square
-        for cross, more in zip(crosses, crossed, strict=bool(n_features)):
-            cross += more
-    found = []
-    for table, cross in zip(tables, crosses, strict=True):
-        doubles = table.astype(np.float64)
-        tag_sums = np.asarray(doubles.sum(axis=0)).ravel()
-        found.append(Moments(n_items, tag_sums, sums, (doubles.T @ doubles).tocsr(), cross, squares))
-    return found
+    sums, squares, cross = np.zeros(n_features), np.zeros((n_features, n_features)), np.zeros((n_tags, n_features))
+    if n_features:
+        for total, square, crossed in threads.map(part, row_blocks(rows.size, 12.0 * n_features)):
+            sums += total
+            squares += square
+            cross += crossed
+    doubles = tags[rows].astype(np.float64)
+    tag_sums = np.asarray(doubles.sum(axis=0)).ravel()
+    return Moments(rows.size, tag_sums, sums, (doubles.T @ doubles).tocsr(), cross, squares)
 
 
-def fit_ridge(moments: Moments, tag_penalty: float | None, feature_penalties: Floats, *, rare: bool = True) -> Fit:
+def fit_ridge(
+    moments: Moments,
+    tag_penalty: float | None,
+    feature_penalties: Floats,
+    *,
+    rare: bool = True,
+    on_words: bool = False,
+) -> Fit:
     """Invert once. ``tag_penalty`` None leaves the tags out of the inputs; ``rare=False`` leaves rare targets out.
 
     Takes O(D^3) time and about four D x D doubles, D being the number of inputs.
@@ -214,9 +308,10 @@ def fit_ridge(moments: Moments, tag_penalty: float | None, feature_penalties: Fl
         view_coef=np.ascontiguousarray(coef[n_inputs:], dtype=np.float32),
         rare_coef=rare_coef,
         own_precision=own,
-        leverage=np.full(n, np.nan),
+        leverage=np.zeros(0),
+        on_words=on_words,
     )
-    return Fit(ridge, P)
+    return Fit(ridge, P, n)
 
 
 def _centred_gram(moments: Moments, inputs: Ints, mean: Floats, feature_mean: Floats) -> Floats:

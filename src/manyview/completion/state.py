@@ -6,13 +6,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from .items import Items
-from .naive_bayes import NaiveBayes
 from .nearest import InvertedLists, Nearest
 from .penalties import Penalties
 from .probability import Calibration
 from .recipe import Recipe
 from .ridge import Ridge
-from .simple_sources import Clusters, Companions, Frequency, ModelScores, Neighbours
+from .sources import Clusters, Companions, Frequency, ModelScores, NaiveBayes, Neighbours
 from .view_space import ViewSpace
 
 __all__ = ["pack", "unpack"]

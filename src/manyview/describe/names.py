@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from itertools import chain, count, groupby, islice
-from pathlib import PurePath
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -14,21 +13,28 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..data.checks import check_number
 from ..data.tags import TagTable, as_tag_table, match_key
-from ..errors import ParameterError, ViewError
+from ..meaning.guesses import SHOWN, Guess
 from ..types import Floats, Places
 from ._grouping import Grouping, check_grouping
 from .tag_shares import NOTICEABLE, TagCounts, count_tags, surprise
+from .text_words import as_words, split_runs, telling
 
 __all__ = ["ClusterName", "name_clusters"]
 
 
 SEPARATOR = ", "
-_COVERAGE = 0.05  # a word that fits fewer than every twentieth member misleads
+_ENOUGH = 3  # carriers that a word needs, but for small clusters
+_COVERAGE = 0.05  # a word that fits fewer than every twentieth member misleads, tagged or not
+_MOST = 0.5  # a word on more than half of the items names none, unless it is twice as frequent here as elsewhere
+_TWICE = 2.0
+_OF_A_FOLDER = 0.5  # a folder names a cluster when half of its items are in it
 _TOGETHER = 0.1  # and so does a name whose words together fit fewer than every tenth
 _BESIDE_FIRST = 1 / 3  # a word that fits far fewer members than the first one distracts
 _CANDIDATES = 50
 _SPARE = 4  # words kept back, for a cluster whose name is taken
 _LONGEST = 60  # characters; beyond that a tag is a sentence
+_GROUP = "Group"
+_ORDER = {source: place for place, source in enumerate(("tags", "words", "folders", "looks", "dates", "number"))}
 
 
 @dataclass(frozen=True)
@@ -39,15 +45,19 @@ class ClusterName:
     name: str
     words: tuple[str, ...]
     source: str
-    """``"tags"``, ``"words"`` (of texts), ``"items"`` (names of typical members), ``"number"`` where nothing is known,
-    or ``"owner"``."""
+    """``"tags"``, ``"words"`` (of texts), ``"folders"``, ``"looks"`` (guessed from what is seen), ``"dates"``,
+    ``"number"`` where nothing is known, or ``"owner"``."""
+    is_guess: bool = False
+    """Is it only guessed? Then ``name`` ends with a question mark."""
+    hint: tuple[str, ...] = ()
+    """Words that the pictures suggest, but not clearly enough for a name."""
 
     def __str__(self) -> str:
         return self.name
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return {**asdict(self), "words": list(self.words)}
+        return {**asdict(self), "words": list(self.words), "hint": list(self.hint)}
 
 
 @dataclass
@@ -67,20 +77,23 @@ def name_clusters(
     tags: Any = None,
     *,
     words: Any = None,
-    item_names: Sequence[str] | None = None,
-    exemplars: Mapping[int, Iterable[int]] | None = None,
+    folders: Any = None,
+    dates: Any = None,
+    guesses: Mapping[int, Guess] | None = None,
     names: Mapping[int, str] | None = None,
     max_words: int = 3,
 ) -> dict[int, ClusterName]:
     """Give every cluster a name of one to three words that its items have and the others have not.
 
     The first word is the tag with the largest ``surprise`` (signed log-likelihood ratio against the rest of the
-    collection) among those on at least two members and on every twentieth tagged one. Each further word is the one
+    collection) among those that carry: on three members at least (two in a cluster of four or fewer), on every
+    twentieth of all members and of the tagged ones; a tag that most items have names none. Each further word is the one
     that says the most beyond the words before it: its surprise is added up separately over the items with and without
     each of those, so that a synonym adds nothing. It has to be noticeable (6.63) and on a third as many members as the
     first. Where no tag qualifies, or the words together fit fewer than every tenth tagged member, the words of the
-    texts are taken in the same way, then the names of typical members. No two clusters share a name: the weaker claim
-    gets a further word.
+    texts are taken in the same way, but for stop words; then a folder that holds half of the members; then what the
+    pictures show, as a guess with a question mark; then the month or year of half of the members; then "Group 7". No
+    two clusters share a name: the weaker claim gets a further word.
 
     Parameters
     ----------
@@ -88,14 +101,14 @@ def name_clusters(
     tags : TagTable, lists of words or 0/1 matrix; an item without tags says nothing
     words : one text per item (split into words), or words per item in any form that tags can have.
         Texts in scripts without spaces should come as lists of words.
-    item_names : one name per item, such as a file name
-    exemplars : label -> items, the most typical first; without it members are taken in the order of their names
+    folders, dates : the folders each item is in, and its month and year, in any form that tags can have
+    guesses : label -> ``Guess``, as ``meaning.guess_words`` gives them
     names : label -> name, for clusters that their owner has named; these hold, and no other cluster gets the same
     max_words : int, default=3
 
     Returns
     -------
-    dict of label to ``ClusterName``. No word is made up, and the order of the items does not matter.
+    dict of label to ``ClusterName``. The order of the items does not matter.
 
     Notes
     -----
@@ -108,48 +121,62 @@ def name_clusters(
     """
     grouping = check_grouping(labels)
     max_words = int(check_number("max_words", max_words, integer=True, low=1))
-    tables = []
-    if tags is not None:
-        tables.append(("tags", as_tag_table(tags, grouping.n_items)))
-    if words is not None:
-        tables.append(("words", _as_words(words, grouping.n_items)))
-    if item_names is not None and len(item_names) != grouping.n_items:
-        raise ParameterError(f"item_names has {len(item_names)} entries but there are {grouping.n_items} items.")
     given = {
         label: str(name) for label, name in (names or {}).items() if label in grouping.labels and str(name).strip()
     }
-    open_clusters = {c for c, label in enumerate(grouping.labels) if label not in given}
+    left = {c for c, label in enumerate(grouping.labels) if label not in given}
     proposals: list[_Proposal] = []
-    for source, table in tables:
-        found = _from_table(table, grouping, sorted(open_clusters), source, max_words)
-        open_clusters -= found.keys()
-        proposals += found.values()
-    typical = _typical_names(grouping, item_names, exemplars)
-    for c in sorted(open_clusters):
-        chosen = typical[c][:2] if sum(map(len, typical[c][:2])) <= _LONGEST else typical[c][:1]
-        source = "items" if chosen else "number"
-        proposals.append(
-            _Proposal(grouping.labels[c], int(grouping.sizes[c]), source, chosen or [f"#{grouping.labels[c]}"], [], 0.0)
-        )
-    members = {label: typical[c] for c, label in enumerate(grouping.labels)}
-    return _made_distinct(proposals, members, given)
+
+    def take(found: Mapping[int, _Proposal]) -> None:
+        left.difference_update(found)
+        proposals.extend(found.values())
+
+    if tags is not None:
+        take(_from_table(as_tag_table(tags, grouping.n_items), grouping, sorted(left), "tags", max_words))
+    if words is not None:
+        take(_from_table(as_words(words, grouping.n_items), grouping, sorted(left), "words", max_words))
+    if folders is not None:
+        take(_from_table(as_tag_table(folders, grouping.n_items), grouping, sorted(left), "folders", 1))
+    take(_from_looks(guesses or {}, grouping, left))
+    if dates is not None:
+        take(_from_table(as_tag_table(dates, grouping.n_items), grouping, sorted(left), "dates", 1))
+    take({c: _Proposal(grouping.labels[c], int(grouping.sizes[c]), "number", [], [], 0.0) for c in left})
+    hints = {label: guess.words for label, guess in (guesses or {}).items() if not guess.is_clear}
+    return _made_distinct(proposals, given, hints)
+
+
+def _from_looks(guesses: Mapping[int, Guess], grouping: Grouping, clusters: Iterable[int]) -> dict[int, _Proposal]:
+    """What the pictures show, where they show it clearly."""
+    found = {}
+    for c in sorted(clusters):
+        guess = guesses.get(grouping.labels[c])
+        if guess is not None and guess.is_clear:
+            parts = list(guess.words[:SHOWN]), list(guess.words[SHOWN:])
+            found[c] = _Proposal(grouping.labels[c], int(grouping.sizes[c]), "looks", *parts, guess.lift)
+    return found
 
 
 def _from_table(
     table: TagTable, grouping: Grouping, clusters: list[int], source: str, max_words: int
 ) -> dict[int, _Proposal]:
     counts = count_tags(table, grouping)
-    readable = np.array([_is_readable(name) for name in table.names], dtype=bool)
+    usable = np.array([_is_readable(name) for name in table.names], dtype=bool)
+    if source == "words":
+        usable &= telling(table)
+    of_members = _OF_A_FOLDER if source in ("folders", "dates") else _COVERAGE
     by_tag = table.yes.tocsc()
+    everywhere = counts.total > _MOST * counts.total_looked_at
     found = {}
     for c in clusters:
         count, looked_at = counts.row(c)
         score = counts.scores(c)
         size = int(grouping.sizes[c])
+        elsewhere = (counts.total - count) / np.maximum(counts.total_looked_at - looked_at, 1.0)
+        enough = usable & (count >= _fewest(size)) & (count >= of_members * size) & (count >= _COVERAGE * looked_at)
+        enough &= ~everywhere | (count >= _TWICE * elsewhere * looked_at)
         if looked_at.size and (counts.total_looked_at <= looked_at).all():
             score = count  # there is nothing to compare with: the most frequent tags
-        enough = (count >= min(2, size)) & (count >= _COVERAGE * looked_at) & (score > 0) & readable
-        tags = np.flatnonzero(enough)
+        tags = np.flatnonzero(enough & (score > 0))
         if not tags.size:
             continue
         tags = counts.ordered(tags, score[tags], count[tags])[:_CANDIDATES]
@@ -161,6 +188,11 @@ def _from_table(
         names = [[table.names[tag] for tag in part] for part in (chosen, spare)]
         found[c] = _Proposal(grouping.labels[c], size, source, names[0], names[1], float(score[tags[0]]))
     return found
+
+
+def _fewest(size: int) -> int:
+    """Members that have to carry a word: three, two of four or fewer, and the only one of one."""
+    return min(size, _ENOUGH if size > 4 else 2)
 
 
 def _choose(
@@ -232,73 +264,29 @@ def _is_readable(tag: str) -> bool:
 
 
 def _word_set(text: str) -> set[str]:
-    return {match_key(word) for word in _split(text)} or {match_key(text)}
-
-
-def _typical_names(
-    grouping: Grouping, item_names: Sequence[str] | None, exemplars: Mapping[int, Iterable[int]] | None
-) -> list[list[str]]:
-    """For each cluster the names of a few members, the most typical first."""
-    if item_names is None:
-        return [[] for _ in grouping.labels]
-    found = []
-    for label, members in zip(grouping.labels, grouping.members(), strict=True):
-        listed = None if exemplars is None else exemplars.get(label)
-        if listed is None:
-            listed = sorted(members.tolist(), key=lambda item: str(item_names[item]))
-        shown = [_shown_name(item_names[item]) for item in islice(listed, 2 + _SPARE)]
-        found.append(list(dict.fromkeys(name for name in shown if name)))
-    return found
-
-
-def _shown_name(name: str) -> str:
-    """A file's name without its folders and ending; any other name as it is."""
-    text = str(name).strip()
-    path = PurePath(text)
-    is_file = 1 < len(path.suffix) <= 5 and path.suffix[1:].isalnum() and not path.suffix[1:].isdigit()
-    text = path.stem if is_file else text
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return {match_key(word) for word in split_runs(text)} or {match_key(text)}
 
 
 def _made_distinct(
-    proposals: list[_Proposal], members: Mapping[int, list[str]], given: Mapping[int, str]
+    proposals: list[_Proposal], given: Mapping[int, str], hints: Mapping[int, tuple[str, ...]]
 ) -> dict[int, ClusterName]:
-    """The strongest claim keeps its name; others with the same words get a further one of their own."""
-    order = {"tags": 0, "words": 1, "items": 2, "number": 3}
+    """The strongest claim keeps its name; others with the same words get a further one of their own, or a count."""
     taken = {_key([name]) for name in given.values()}
     named = {label: ClusterName(label, name, (name,), "owner") for label, name in given.items()}
-    for one in sorted(proposals, key=lambda p: (order[p.source], -round(p.strength, 9), -p.size, p.label)):
-        words = one.words
-        if _key(words) in taken:
-            more = [word for word in (*one.spare, *members[one.label], f"#{one.label}") if word not in words]
-            longer = ([*words, word] for word in chain(more, (f"#{one.label}.{i}" for i in count(2))))
-            words = next(candidate for candidate in longer if _key(candidate) not in taken)
+    for one in sorted(proposals, key=lambda p: (_ORDER[p.source], -round(p.strength, 9), -p.size, p.label)):
+        own = one.words or [f"{_GROUP} {one.label}"]
+        longer = ([*own, word] for word in one.spare if word not in own)
+        counted = ([*own[:-1], f"{own[-1]} ({number})"] for number in count(2))
+        words = next(candidate for candidate in chain([own], longer, counted) if _key(candidate) not in taken)
         taken.add(_key(words))
-        named[one.label] = ClusterName(one.label, SEPARATOR.join(words), tuple(words), one.source)
+        is_guess = one.source == "looks"
+        name = SEPARATOR.join(words) + ("?" if is_guess else "")
+        named[one.label] = ClusterName(
+            one.label, name, tuple(words), one.source, is_guess, tuple(hints.get(one.label, ()))
+        )
     return dict(sorted(named.items()))
 
 
 def _key(words: Iterable[str]) -> frozenset[str]:
     """The same for all names that read the same, whatever the order and case of their words."""
-    return frozenset(match_key(word) for word in SEPARATOR.join(words).split(SEPARATOR))
-
-
-def _as_words(words: Any, n_items: int) -> TagTable:
-    """Texts as the words they hold, each once; words in any other form as they are."""
-    if isinstance(words, (list, tuple, np.ndarray)) and len(words) and all(isinstance(text, str) for text in words):
-        if len(words) != n_items:
-            raise ViewError(f"words describe {len(words)} items but there are {n_items}; give one text per item.")
-        return TagTable.from_lists([[word for word in _split(text) if _is_word(word)] for text in words])
-    return as_tag_table(words, n_items)
-
-
-def _split(text: str) -> list[str]:
-    """Runs of letters, marks and digits, in any script."""
-    runs = groupby(text, key=lambda letter: unicodedata.category(letter)[0] in "LMN")
-    return ["".join(run) for is_word, run in runs if is_word]
-
-
-def _is_word(run: str) -> bool:
-    """A word has a letter, and more than one of them unless each letter is a word of its own, as in Chinese."""
-    kinds = [unicodedata.category(letter) for letter in run]
-    return any(kind[0] == "L" for kind in kinds) and (len(run) > 1 or kinds[0] == "Lo")
+    return frozenset(match_key(word) for word in SEPARATOR.join(words).removesuffix("?").split(SEPARATOR))

@@ -13,11 +13,13 @@ from ..data.checks import check_number
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
+from ..meaning.guesses import Guess
 from ..types import Places
 from ._grouping import Grouping, check_grouping
 from .likeness import Likeness, measure_likeness, over_views
 from .names import ClusterName, name_clusters
 from .tag_shares import TagCounts, TagShare, count_tags
+from .text_words import as_words, telling
 
 __all__ = [
     "BorderlineItem",
@@ -28,7 +30,12 @@ __all__ = [
     "cluster_profiles",
     "confidence_of",
     "known_or_none",
+    "tag_figures",
 ]
+
+
+N_TAGS = 12
+"""As many tags are listed that a cluster has more often than the rest, and as many that it has less often."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,8 @@ class ClusterProfile:
     """Tags it has noticeably more often than the rest, the most surprising first."""
     under: tuple[TagShare, ...]
     """Tags it has noticeably less often than the rest."""
+    words: tuple[TagShare, ...]
+    """Words of its texts, the most telling first; no stop words."""
     exemplars: tuple[int, ...]
     """Members that are the most like the others and the least like outsiders, over all views, best first; at most half
     of them, so that a small cluster has borderline items too."""
@@ -100,7 +109,7 @@ class ClusterProfile:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
         plain = asdict(self)
-        for key in ("over", "under", "exemplars", "borderline", "views", "nearest"):
+        for key in ("over", "under", "words", "exemplars", "borderline", "views", "nearest"):
             plain[key] = list(plain[key])
         return {**plain, "name": self.name.to_dict(), "cohesion": self.cohesion}
 
@@ -166,9 +175,12 @@ def cluster_profiles(
     *,
     view_weights: Any = None,
     words: Any = None,
+    folders: Any = None,
+    dates: Any = None,
+    guesses: Mapping[int, Guess] | None = None,
     item_names: Sequence[str] | None = None,
     names: Mapping[int, str] | None = None,
-    n_tags: int = 12,
+    n_tags: int = N_TAGS,
     n_items: int = 12,
     n_jobs: int | None = None,
 ) -> ClusterProfiles:
@@ -181,9 +193,10 @@ def cluster_profiles(
     tags : TagTable, lists of words or 0/1 matrix; unknown is not no: an item without tags does not count
     view_weights : numbers, a dict by view, or a fitted model, whose ``view_weights_`` are taken where it has them.
         Equal by default.
-    words, item_names : for names where tags say nothing, see ``name_clusters``
+    words, folders, dates, guesses : for names where tags say nothing, see ``name_clusters``
+    item_names : what the items are called, for reasons and reports
     names : label -> name, for clusters that their owner has named
-    n_tags, n_items : how many tags, exemplars and borderline items a profile lists at most
+    n_tags, n_items : how many tags and words, exemplars and borderline items a profile lists at most
 
     Returns
     -------
@@ -211,13 +224,10 @@ def cluster_profiles(
     likeness = None if views is None else measure_likeness(views, grouping, view_weights, n_jobs)
     cohesion = None if likeness is None else likeness.cohesion()
     typical = [_exemplars(members, likeness) for members in grouping.members()]
+    texts = None if words is None else as_words(words, grouping.n_items)
+    spoken = None if texts is None else _telling_words(texts, grouping)
     given = name_clusters(
-        np.asarray(labels),
-        table,
-        words=words,
-        item_names=item_names,
-        exemplars={label: chosen.tolist() for label, chosen in zip(grouping.labels, typical, strict=True)},
-        names=names,
+        np.asarray(labels), table, words=texts, folders=folders, dates=dates, guesses=guesses, names=names
     )
     profiles = {}
     for c, (label, members) in enumerate(zip(grouping.labels, grouping.members(), strict=True)):
@@ -229,6 +239,7 @@ def cluster_profiles(
             n_tagged=0 if counts is None else int(counts.tagged[c]),
             over=() if counts is None else tuple(counts.over(c, n_tags)),
             under=() if counts is None else tuple(counts.under(c, n_tags)),
+            words=() if spoken is None else tuple(spoken.over(c, n_tags)),
             exemplars=tuple(exemplars.tolist()),
             borderline=_borderline(members, exemplars, likeness, grouping, n_shown),
             views=_views(c, likeness, cohesion),
@@ -247,6 +258,20 @@ def cluster_profiles(
     )
 
 
+def tag_figures(tags: TagTable, labels: ArrayLike) -> dict[int, dict[str, Any]]:
+    """The part of each cluster's profile that follows from tags alone, as ``ClusterProfile.to_dict`` has it."""
+    grouping = check_grouping(labels, tags.n_items)
+    counts = count_tags(tags, grouping)
+    return {
+        label: {
+            "n_tagged": int(counts.tagged[c]),
+            "over": [share.to_dict() for share in counts.over(c, N_TAGS)],
+            "under": [share.to_dict() for share in counts.under(c, N_TAGS)],
+        }
+        for c, label in enumerate(grouping.labels)
+    }
+
+
 def confidence_of(margin: NDArray[np.float64]) -> NDArray[np.float64]:
     """How sure a place is: 0.5 where another cluster is as close as its own, more where it is farther.
 
@@ -258,6 +283,12 @@ def confidence_of(margin: NDArray[np.float64]) -> NDArray[np.float64]:
 def known_or_none(value: float) -> float | None:
     """A number, or None for NaN, which JSON does not have."""
     return None if np.isnan(value) else float(value)
+
+
+def _telling_words(texts: TagTable, grouping: Grouping) -> TagCounts:
+    """Counts of the words of texts that can tell something."""
+    kept = np.flatnonzero(telling(texts))
+    return count_tags(TagTable.from_matrix(texts.yes[:, kept], names=[texts.names[word] for word in kept]), grouping)
 
 
 def _as_views(X: Any, table: TagTable | None) -> Views | None:

@@ -15,6 +15,8 @@
 ``centrist``            the structure of a scene (learns)                    1,302
 ``motion``              how things move in a clip                            28
 ``words``               words of a text, tf-idf (learns)                     as found
+``caption``             what a short English text means, by a small model    384
+``text``                the same for long texts, in parts                    768
 ``tags``                tags, 0/1 (learns)                                   as found
 ======================  ===================================================  =========
 

@@ -48,6 +48,8 @@ _WHERE = {
     "centrist": ("scene", "Centrist"),
     "motion": ("frames", "Motion"),
     "words": ("words", "Words"),
+    "caption": ("sentences", "Captions"),
+    "text": ("sentences", "Documents"),
     "tags": ("words", "Tags"),
 }
 _ANNOUNCED: dict[str, Callable[..., Extractor]] = {}

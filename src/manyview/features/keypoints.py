@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import MissingExtra, ParameterError, ViewError
 from .pictures import check_picture, grey_levels
 
-__all__ = ["DESCRIPTOR_SIZE", "dense_sift", "grey_image", "interest_points", "sift_at"]
+__all__ = ["DESCRIPTOR_SIZE", "dense_sift", "grey_image", "interest_points"]
 
 DESCRIPTOR_SIZE = 128
 
@@ -61,20 +61,14 @@ def _grey_array(image: Any) -> NDArray[np.float32]:
     return grey_levels(values[..., :3]) if array.ndim == 3 else values
 
 
-def sift_at(
-    image: Any, points: Any, cell_width: float, *, min_contrast: float = 0.0, camera_blur: float = 0.5
+def _describe(
+    grey: NDArray[np.float32], points: NDArray[Any], cell_width: float, min_contrast: float, camera_blur: float = 0.5
 ) -> Descriptors:
     """Upright SIFT descriptors, uint8 (n, 128), at points (x, y) given in pixels.
 
     A patch is 4 x 4 cells of ``cell_width`` pixels. The picture is smoothed to a blur of a third of that, which is
     the ratio of Lowe's SIFT; ``camera_blur`` is what it is taken to have already. O(n cell_width^2).
     """
-    return _describe(grey_image(image), np.asarray(points), cell_width, min_contrast, camera_blur)
-
-
-def _describe(
-    grey: NDArray[np.float32], points: NDArray[Any], cell_width: float, min_contrast: float, camera_blur: float = 0.5
-) -> Descriptors:
     from scipy.ndimage import gaussian_filter
 
     from . import _sift_kernels as kernels

@@ -42,12 +42,17 @@ class Guess:
         return self.lift >= LIKELY and self.sure >= _SURE
 
 
-def guess_words(seen: Seen, labels: ArrayLike, *, language: str | None = None) -> dict[int, Guess]:
+def guess_words(
+    seen: Seen, labels: ArrayLike, *, everyone: Seen | None = None, language: str | None = None
+) -> dict[int, Guess]:
     """Three words for every label but -1 that has pictures, by the mean score over its pictures.
 
-    The words are ordered by that mean less half of the word's mean over all pictures. About one in fifty groups drawn
-    at random gets a clear guess, six in ten clusters of photographs do, and nine in ten of these are right.
+    The words are ordered by that mean less half of the word's mean over ``everyone``, by default all pictures.
+    About one in fifty groups drawn at random gets a clear guess, six in ten clusters of photographs do, and nine in ten
+    of these are right.
     """
+    from scipy.sparse import csr_matrix
+
     groups = np.asarray(labels)
     if groups.shape != (len(seen),):
         raise ViewError(f"labels must be one whole number per picture, {len(seen)} in all; got {groups.shape}.")
@@ -56,18 +61,17 @@ def guess_words(seen: Seen, labels: ArrayLike, *, language: str | None = None) -
         return {}
     here, words = seen[there], photo_words(language)
     names, codes = np.unique(groups[there], return_inverse=True)
-    weights = (codes[None] == np.arange(names.size)[:, None]).astype(np.float32)
-    means = here.mixed(weights / weights.sum(axis=1, keepdims=True))
-    everyone = score(here.mixed(np.full((1, there.size), 1 / there.size, dtype=np.float32)), ask_words())
+    weights = csr_matrix(((1 / np.bincount(codes))[codes].astype(np.float32), (codes, np.arange(codes.size))))
+    means = here.mixed(weights)
+    background = here if everyone is None else everyone[np.flatnonzero(everyone.there)]
+    usual = score(background.mixed(np.full((1, len(background)), 1 / len(background), dtype=np.float32)), ask_words())
     fits = score(means, ask_words())
-    order = np.argsort(-(fits - _BACKGROUND * everyone), axis=1, kind="stable")[:, :_KEPT]
-    return {
-        int(label): Guess(
-            words=tuple(words[word] for word in order[row].tolist()),
-            numbers=tuple(order[row].tolist()),
-            lift=float(fits[row, order[row, 0]]),
-            sure=float(means.sure[row]),
-        )
-        for row, label in enumerate(names.tolist())
-        if label >= 0
-    }
+    order = np.argsort(-(fits - _BACKGROUND * usual), axis=1, kind="stable")[:, : 2 * _KEPT]
+    found = {}
+    for row, label in enumerate(names.tolist()):
+        if label >= 0:
+            chosen = {words[number]: number for number in order[row, ::-1].tolist()}  # two may be one in a language
+            numbers = sorted(chosen.values(), key=order[row].tolist().index)[:_KEPT]
+            lift, sure = float(fits[row, numbers[0]]), float(means.sure[row])
+            found[int(label)] = Guess(tuple(words[number] for number in numbers), tuple(numbers), lift, sure)
+    return found

@@ -1,7 +1,7 @@
 """How well a text fits a picture: one number, from the picture and the text alone.
 
-With ``x`` the picture's row of EfficientNet-Lite0 at length one, ``W`` and ``b`` the head that network was trained with,
-``C`` its 1000 classes as sentence vectors, and ``q`` a text as a sentence vector::
+With ``x`` the picture's row of EfficientNet-Lite0 at length one, ``W`` and ``b`` the head it was trained with, ``C``
+its 1000 classes as sentence vectors, and ``q`` a text as a sentence vector::
 
     p     = softmax(8 x W' + b), the 40 largest kept        what the network sees
     m     = p C, at length one                              the picture as a sentence
@@ -28,11 +28,11 @@ from .tables import Matrix, tables
 
 __all__ = ["Asked", "Seen", "ask", "ask_words", "score", "see"]
 
-_SHARPNESS = 8.0
+_SHARPNESS = np.float32(8)
 """What rows of length one are multiplied by; the network's own are 10 to 22 long, and less is flatter."""
 _CLASSES = 40
 _TEMPERATURE = 0.08
-_SURENESS = 12.0
+_SURENESS = np.float32(12)
 _ROWS_AT_ONCE = 2048
 
 
@@ -93,13 +93,13 @@ def see(rows: Any) -> Seen:
         )
     length = np.linalg.norm(given, axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        unit = given / np.where(length > 0, length, np.nan)
+        unit: Matrix = np.divide(given, np.where(length > 0, length, np.nan), dtype=np.float32)
     sentences = np.full((len(unit), known.classes.shape[1]), np.nan, dtype=np.float32)
     sure = np.full(len(unit), np.nan, dtype=np.float32)
     there = np.flatnonzero(np.isfinite(length[:, 0]) & (length[:, 0] > 0))
     for start in range(0, there.size, _ROWS_AT_ONCE):
         part = there[start : start + _ROWS_AT_ONCE]
-        plain = unit[part] @ known.weight.T
+        plain: Matrix = unit[part] @ known.weight.T
         p = _softmax(_SHARPNESS * plain + known.bias)
         least = np.partition(p, -_CLASSES, axis=1)[:, -_CLASSES, None]
         sentences[part] = _unit(np.where(p >= least, p, 0) @ known.classes)

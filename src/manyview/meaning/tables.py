@@ -42,12 +42,14 @@ class Tables:
     @cached_property
     def centred(self) -> Matrix:
         """The classifier without what all classes have in common."""
-        return self.weight - self.weight.mean(axis=0)
+        found: Matrix = self.weight - self.weight.mean(axis=0)
+        return found
 
     @cached_property
     def mean_class(self) -> Matrix:
         """The mean of the classes' vectors: how near a text is to anything at all is its product with this."""
-        return self.classes.mean(axis=0)
+        found: Matrix = self.classes.mean(axis=0)
+        return found
 
 
 @cache

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import locale
+import os
 from functools import cache
 from pathlib import Path
 
 from ..data.checks import check_choice
 from ..data.tags import match_key
 
-__all__ = ["LANGUAGES", "as_english", "english_words", "language_here", "photo_words"]
+__all__ = ["LANGUAGES", "as_english", "check_language", "english_words", "language_here", "photo_words"]
 
 WORDS = Path(__file__).parent / "words.csv"
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
@@ -49,26 +50,31 @@ def check_language(language: str | None) -> str:
 
 def language_here() -> str:
     """The language the machine is set to, if there are words in it, else English."""
-    named = locale.setlocale(locale.LC_CTYPE) or ""
-    short = named[:2].lower()
+    named = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None) or locale.getlocale()[0]
+    short = (named or "")[:2].lower()
     return short if short in LANGUAGES else "en"
 
 
-def as_english(text: str) -> str | None:
-    """The English word that a text is a translation of; None where it is none.
+def as_english(text: str, language: str | None = None) -> str:
+    """A text in English, where it is one of the words in some language; any other text as it is.
 
-    >>> as_english("Sonnenuntergang")
-    'sunset'
+    ``language`` is asked first: "mare" is the sea in Italian. An English word stays what it is.
+
+    >>> as_english("Sonnenuntergang"), as_english("two dogs in the snow")
+    ('sunset', 'two dogs in the snow')
     """
-    return _dictionary().get(match_key(text))
+    asked = check_language(language)
+    for one in dict.fromkeys((asked, *LANGUAGES)):
+        found = _dictionary(one).get(match_key(text))
+        if found is not None:
+            return found
+    return text
 
 
 @cache
-def _dictionary() -> dict[str, str]:
-    """Words in other languages -> English; what is an English word too stays what it is."""
-    english = english_words()
+def _dictionary(language: str) -> dict[str, str]:
+    """Words in a language -> English."""
     found: dict[str, str] = {}
-    for language in LANGUAGES[1:]:
-        for word, meaning in zip(_columns()[language], english, strict=True):
-            found.setdefault(match_key(word), meaning)
-    return {key: meaning for key, meaning in found.items() if key not in {match_key(word) for word in english}}
+    for word, meaning in zip(_columns()[language], english_words(), strict=True):
+        found.setdefault(match_key(word), meaning)
+    return found

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from .._version import __version__
 from ..errors import Busy, Conflict, ManyviewError, ParameterError, StoreError
 from . import models
-from .api import clusters, edits, export, items, map, media, proposals, runs
+from .api import audit, clusters, doubtful, edits, export, items, map, media, proposals, runs
 from .gallery import Gallery
 from .refusals import Absent
 from .security import Access, Guard
@@ -24,7 +24,17 @@ from .security import Access, Guard
 __all__ = ["STATIC", "build_app", "guarded"]
 
 STATIC = Path(__file__).parent / "static"
-_ROUTERS = (media.router, items.router, clusters.router, proposals.router, edits.router, runs.router, map.router)
+_ROUTERS = (
+    media.router,
+    items.router,
+    clusters.router,
+    proposals.router,
+    audit.router,
+    doubtful.router,
+    edits.router,
+    runs.router,
+    map.router,
+)
 """What is asked for most comes first."""
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".html": "text/html; charset=utf-8", ".svg": "image/svg+xml"}
 _ERRORS: dict[int | str, dict[str, Any]] = {

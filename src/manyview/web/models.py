@@ -10,17 +10,17 @@ Id = Annotated[int, Field(ge=1, le=2**53)]
 Word = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class Said(BaseModel):
+class Response(BaseModel):
     """An answer."""
 
 
-class Asked(BaseModel):
+class Request(BaseModel):
     """The body of a request; a field nobody knows is refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Problem(Said):
+class Problem(Response):
     """What went wrong, in a sentence."""
 
     error: str
@@ -30,7 +30,7 @@ class Problem(Said):
 # --- the collection and its runs ---
 
 
-class CollectionFacts(Said):
+class CollectionFacts(Response):
     id: str
     """The same for as long as the folder stays where it is; empty in an exported site."""
     name: str
@@ -40,7 +40,7 @@ class CollectionFacts(Said):
     views: list[str]
 
 
-class RunFacts(Said):
+class RunFacts(Response):
     id: int
     kind: Literal["fit", "suggest"]
     method: str
@@ -52,7 +52,7 @@ class RunFacts(Said):
     seconds: float
 
 
-class Job(Said):
+class Job(Response):
     id: int
     kind: Literal["fit", "suggest", "add", "map"]
     settings: dict[str, Any]
@@ -67,7 +67,7 @@ class Job(Said):
     error: str | None
 
 
-class Entry(Said):
+class Entry(Response):
     """One thing that was done, as the history keeps it."""
 
     id: int
@@ -80,10 +80,21 @@ class Entry(Said):
     undone_by: int | None
 
 
-class State(Said):
+class Trust(Response):
+    """May the probabilities of items that have tags be shown as numbers?"""
+
+    is_known: bool
+    n_answers: int
+    enough: int
+
+
+class State(Response):
     collection: CollectionFacts
     run: RunFacts | None
     n_open: int
+    """Proposals that are worth asking."""
+    n_less_likely: int
+    trust: Trust
     n_problems: int
     version: str
     """Changes with every change of the collection."""
@@ -93,33 +104,33 @@ class State(Said):
     """What an undo without a number would take back."""
 
 
-class RunsPage(Said):
+class RunsPage(Response):
     runs: list[RunFacts]
 
 
-class Deleted(Said):
+class Deleted(Response):
     deleted: int
 
 
-class MethodFacts(Said):
+class MethodFacts(Response):
     name: str
     says: str
     takes_k: bool
     needs_annotations: bool
 
 
-class MethodsPage(Said):
+class MethodsPage(Response):
     methods: list[MethodFacts]
     views: list[str]
 
 
-class Estimate(Said):
+class Estimate(Response):
     seconds: float
     memory: float
     sentence: str
 
 
-class JobSettings(Asked):
+class JobSettings(Request):
     method: Annotated[str, Field(max_length=40)] | None = None
     k: Annotated[int, Field(ge=1, le=100_000)] | None = None
     views: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=100)] | None = None
@@ -127,19 +138,19 @@ class JobSettings(Asked):
     top: Annotated[int, Field(ge=1, le=1000)] | None = None
 
 
-class NewJob(Asked):
+class NewJob(Request):
     kind: Literal["fit", "suggest", "add", "map"]
     settings: JobSettings = JobSettings()
 
 
-class FileProblem(Said):
+class FileProblem(Response):
     path: str
     reason: str
     sentence: str
     is_bad: bool
 
 
-class ProblemsPage(Said):
+class ProblemsPage(Response):
     total: int
     problems: list[FileProblem]
 
@@ -147,7 +158,7 @@ class ProblemsPage(Said):
 # --- clusters ---
 
 
-class TagShare(Said):
+class TagShare(Response):
     name: str
     count: int
     share: float
@@ -155,7 +166,7 @@ class TagShare(Said):
     lift: float | None
 
 
-class Member(Said):
+class Member(Response):
     id: int
     key: str
     has_thumb: bool
@@ -163,7 +174,7 @@ class Member(Said):
     """The first words of its text, where there is no picture."""
 
 
-class ClusterRow(Said):
+class ClusterRow(Response):
     id: int
     name: str
     size: int
@@ -174,7 +185,7 @@ class ClusterRow(Said):
     is_pinned: bool
 
 
-class ClustersPage(Said):
+class ClustersPage(Response):
     run: RunFacts | None
     coarser: int | None
     """Clusters at the next level up; None where there is none, or the run is not the newest."""
@@ -185,26 +196,26 @@ class ClustersPage(Said):
     command: str
 
 
-class ViewShare(Said):
+class ViewShare(Response):
     name: str
     share: float
     cohesion: float | None
 
 
-class Borderline(Said):
+class Borderline(Response):
     item: int
     other_cluster: int | None
     other_name: str
     margin: float
 
 
-class NearCluster(Said):
+class NearCluster(Response):
     id: int
     name: str
     closeness: float
 
 
-class Profile(Said):
+class Profile(Response):
     n_tagged: int
     tags: list[TagShare]
     absent: list[TagShare]
@@ -232,7 +243,7 @@ class ItemRow(Member):
     n_tags: int
 
 
-class ItemsPage(Said):
+class ItemsPage(Response):
     total: int
     offset: int
     items: list[ItemRow]
@@ -241,30 +252,50 @@ class ItemsPage(Said):
     command: str
 
 
-class ItemTag(Said):
+class ItemTag(Response):
     name: str
     origin: Literal["file", "sidecar", "table", "person"]
 
 
-class Proposal(Said):
+class ProposalReason(Response):
+    likeness: str
+    """How it is like the items of ``like``: "looks like", "reads like", "is like"."""
+    like: list[Member]
+    """Items that are alike and have the tag."""
+    goes_with: list[str]
+    """Tags of the item that the proposed one goes with: of ``n_all`` others with all of them ``n_with`` have it."""
+    n_with: int
+    n_all: int
+    against: list[str]
+    like_first: bool
+    is_guess: bool
+    """Is it only what the picture seems to show? Then the items of ``like`` show it too, and none has the tag."""
+
+
+class Proposal(Response):
     item: int
     key: str
     tag: str
     score: float
     probability: float | None
-    reason: Any
+    is_worth_asking: bool
+    is_trusted: bool
+    """May the probability be shown as a number?"""
+    sure: str
+    """How likely, for people: a percentage where it can be trusted, else a word."""
+    reason: ProposalReason
     sentence: str
     has_thumb: bool
     opening: str | None
 
 
-class ViewPull(Said):
+class ViewPull(Response):
     name: str
     own: float | None
     runner_up: float | None
 
 
-class Why(Said):
+class Why(Response):
     sentence: str
     views: list[ViewPull]
     runner_up: NearCluster | None
@@ -275,7 +306,7 @@ class Neighbour(Member):
     closeness: float
 
 
-class ItemPage(Said):
+class ItemPage(Response):
     id: int
     key: str
     kind: str
@@ -303,23 +334,23 @@ class ItemPage(Said):
     next: int | None
 
 
-class ItemLink(Said):
+class ItemLink(Response):
     item: int
     together: bool
 
 
-class TagCount(Said):
+class TagCount(Response):
     name: str
     count: int
 
 
-class ClusterCount(Said):
+class ClusterCount(Response):
     id: int
     name: str
     count: int
 
 
-class Facets(Said):
+class Facets(Response):
     total: int
     tags: list[TagCount]
     clusters: list[ClusterCount]
@@ -329,7 +360,7 @@ class Facets(Said):
     unplaced: int
 
 
-class TagsPage(Said):
+class TagsPage(Response):
     total: int
     tags: list[TagCount]
 
@@ -337,13 +368,19 @@ class TagsPage(Said):
 # --- proposals ---
 
 
-class OpenTag(Said):
+class OpenTag(Response):
     name: str
     n_open: int
+    expected: float
+    """How many of them should be right."""
 
 
-class ProposalsPage(Said):
+class ProposalsPage(Response):
     total: int
+    n_less_likely: int
+    """Open ones that are less likely than what is worth asking, and are listed only where all are asked for."""
+    sure_enough: float
+    """Expected precision from which accepting many at once is the first choice."""
     offset: int
     tag: str | None
     """The tag these are of, where they are of one."""
@@ -352,24 +389,116 @@ class ProposalsPage(Said):
     command: str
 
 
-class Line(Said):
+class ItemProposals(Response):
+    item: Member
+    tags: list[str]
+    proposals: list[Proposal]
+    """All that are open, likely ones first."""
+
+
+class ItemProposalsPage(Response):
+    total: int
+    """Items with a proposal that is worth asking."""
+    offset: int
+    items: list[ItemProposals]
+
+
+class Line(Response):
     n: int
     expected_precision: float | None
 
 
-class Pair(Asked):
+class DoubtfulTag(Response):
+    item: int
+    key: str
+    tag: str
+    probability: float
+    """How likely it is right."""
+    sentence: str
+    has_thumb: bool
+    opening: str | None
+    tags: list[str]
+    """The other tags of the item."""
+
+
+class DoubtfulPage(Response):
+    total: int
+    tags: list[DoubtfulTag]
+
+
+class AuditPlan(Response):
+    share: float
+    n: int
+    """Proposals in the batch; 0: none is likely enough."""
+    answers: int
+    tags: int
+    reached: float
+    is_worth_it: bool
+
+
+class AuditQuestion(Response):
+    item: int
+    key: str
+    tag: str
+    has_thumb: bool
+    opening: str | None
+
+
+class AuditState(Response):
+    id: int
+    share: float
+    tag: str | None
+    verdict: Literal["asking", "proved", "given up"]
+    attempt: int
+    n: int
+    asked: int
+    right: int
+    progress: float
+    n_rest: int
+    """What would be accepted unseen."""
+    question: AuditQuestion | None
+    following: list[AuditQuestion]
+    """What may be asked next, so that pictures are there when it is."""
+
+
+class AuditPage(Response):
+    plan: AuditPlan | None
+    """What one would take and bring, where none is under way."""
+    audit: AuditState | None
+    """The one that is not over."""
+
+
+class NewAudit(Request):
+    share: Annotated[float, Field(ge=0.5, le=0.99)]
+    tag: Word | None = None
+
+
+class AuditAnswer(Request):
+    item: Id
+    tag: Word
+    answer: bool
+
+
+class AuditAccepted(Response):
+    entry: int
+    summary: str
+    n: int
+    n_open: int
+
+
+class Pair(Request):
     item: Id
     tag: Word
 
 
-class NewDecisions(Asked):
+class NewDecisions(Request):
     pairs: Annotated[list[Pair], Field(min_length=1, max_length=100_000)]
     answer: bool
     force: bool = False
     """Also where a person has answered already."""
 
 
-class Answered(Said):
+class Answered(Response):
     item: int
     tag: str
     answer: bool
@@ -377,7 +506,7 @@ class Answered(Said):
     """Of the history, which gave this answer."""
 
 
-class Decided(Said):
+class Decided(Response):
     entry: int | None
     summary: str
     n_open: int
@@ -385,7 +514,7 @@ class Decided(Said):
     already: list[Answered]
 
 
-class Step(Asked):
+class Step(Request):
     """An answer; or, with None, the wish to take back an entry: the named one, or else the one that answered these."""
 
     pairs: Annotated[list[Pair], Field(max_length=100_000)] = []
@@ -393,11 +522,11 @@ class Step(Asked):
     entry: Id | None = None
 
 
-class NewSteps(Asked):
+class NewSteps(Request):
     steps: Annotated[list[Step], Field(min_length=1, max_length=1000)]
 
 
-class StepDone(Said):
+class StepDone(Response):
     entry: int | None
     """Of the history; None where there was nothing to do."""
     summary: str
@@ -407,17 +536,17 @@ class StepDone(Said):
     """Why this step was refused; the others are not."""
 
 
-class StepsDone(Said):
+class StepsDone(Response):
     steps: list[StepDone]
     n_open: int
 
 
-class NewLine(Asked):
+class NewLine(Request):
     probability: Annotated[float, Field(ge=0, le=1)]
     tag: Word | None = None
 
 
-class LineDecided(Said):
+class LineDecided(Response):
     entry: int | None
     summary: str
     n: int
@@ -427,56 +556,56 @@ class LineDecided(Said):
 # --- edits ---
 
 
-class NewTag(Asked):
+class NewTag(Request):
     items: Annotated[list[Id], Field(min_length=1, max_length=500_000)]
     tag: Word
     answer: bool
 
 
-class Rename(Asked):
+class Rename(Request):
     name: Annotated[str, Field(max_length=500)]
 
 
-class Pin(Asked):
+class Pin(Request):
     pinned: bool
 
 
-class Split(Asked):
+class Split(Request):
     n: Annotated[int, Field(ge=2, le=100)] = 2
 
 
-class ToLevel(Asked):
+class ToLevel(Request):
     to: Literal["coarser", "finer"]
 
 
-class Merge(Asked):
+class Merge(Request):
     clusters: Annotated[list[Id], Field(min_length=2, max_length=10_000)]
     into: Id | None = None
 
 
-class Move(Asked):
+class Move(Request):
     items: Annotated[list[Id], Field(min_length=1, max_length=500_000)]
     cluster: Id | None = None
     """None: a new cluster."""
     name: Annotated[str, Field(max_length=500)] | None = None
 
 
-class Link(Asked):
+class Link(Request):
     first: Id
     second: Id
     together: bool | None
     """None takes the link away."""
 
 
-class Undo(Asked):
+class Undo(Request):
     entry: Id | None = None
 
 
-class Nothing(Asked):
+class Nothing(Request):
     """No settings."""
 
 
-class Done(Said):
+class Done(Response):
     entry: int
     kind: str
     summary: str
@@ -484,7 +613,7 @@ class Done(Said):
     n_open: int
 
 
-class HistoryPage(Said):
+class HistoryPage(Response):
     total: int
     offset: int
     entries: list[Entry]
@@ -493,13 +622,13 @@ class HistoryPage(Said):
 # --- comparing and the map ---
 
 
-class ComparedCluster(Said):
+class ComparedCluster(Response):
     id: int
     name: str
     size: int
 
 
-class Flow(Said):
+class Flow(Response):
     first: int | None
     second: int | None
     size: int
@@ -507,21 +636,21 @@ class Flow(Said):
     """Do the two clusters correspond to each other?"""
 
 
-class Mover(Said):
+class Mover(Response):
     item: int
     key: str
     first: int | None
     second: int | None
 
 
-class Agreement(Said):
+class Agreement(Response):
     ari: float
     nmi: float
     same: float
     """Share of the items that are in corresponding clusters."""
 
 
-class ComparePage(Said):
+class ComparePage(Response):
     runs: list[RunFacts]
     n_items: int
     agreement: Agreement
@@ -533,7 +662,7 @@ class ComparePage(Said):
     command: str
 
 
-class MapName(Said):
+class MapName(Response):
     id: int
     name: str
     size: int
@@ -541,7 +670,7 @@ class MapName(Said):
     y: float
 
 
-class MapPage(Said):
+class MapPage(Response):
     state: Literal["ready", "absent"]
     run: int | None
     n: int

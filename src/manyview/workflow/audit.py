@@ -9,7 +9,9 @@ taken back is asked again, and one that was given elsewhere is not asked twice.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,8 @@ __all__ = [
 ]
 
 KIND = "audit"
+_AHEAD = 3
+"""Questions that are told before they are asked, so that their pictures can be fetched."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Audit:
     now: Standing
     question: Question | None
     """The one to ask next."""
+    following: tuple[Question, ...]
+    """What may come after it."""
     last: Question | None
     """The one that was answered last, in the order of asking."""
     n_rest: int
@@ -198,9 +204,17 @@ def _read(collection: Store, entry: Entry) -> Audit:
         tag=detail["tag"],
         now=now,
         question=None if now.next is None else question(now.next),
+        following=tuple(question(place) for place in _following(order, now, lambda place: pairs[place] in known)),
         last=question(done[-1]) if done else None,
         n_rest=rest,
     )
+
+
+def _following(order: list[int], now: Standing, is_known: Callable[[int], bool]) -> list[int]:
+    if now.next is None:
+        return []
+    later = order[order.index(now.next) + 1 :]
+    return list(islice((place for place in later if place < now.n and not is_known(place)), _AHEAD))
 
 
 def _probabilities(collection: Store, share: float, tag: str | None) -> tuple[list[Any], Any]:

@@ -19,7 +19,10 @@ from ..types import Progress
 if TYPE_CHECKING:
     from ..writeback.apply import Applied
     from .add import Added
+    from .doubtful import Doubt
     from .levels import Step
+    from .reading.content import Answer
+    from .reading.index import Parts
 
 __all__ = ["Collection"]
 
@@ -91,6 +94,7 @@ class Collection(Store):
         annotations: str | os.PathLike[str] | None = None,
         seed: int = 0,
         fresh: bool = False,
+        language: str | None = None,
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> Run:
@@ -103,6 +107,7 @@ class Collection(Store):
         from .fit import fit_collection
 
         options: dict[str, Any] = {"views": views, "annotations": annotations, "seed": seed, "fresh": fresh}
+        options["language"] = language
         return fit_collection(self, method, n_clusters, n_jobs=n_jobs, progress=progress, **options).run
 
     def cut(self, to: int | Step, *, n_jobs: int | None = None) -> Run:
@@ -165,6 +170,49 @@ class Collection(Store):
 
         options: dict[str, Any] = {"top": top, "completeness": completeness, "seed": seed, "n_jobs": n_jobs}
         return suggest_tags(self, progress=progress, **options).run
+
+    def search(self, text: str, *, run: int | None = None, language: str | None = None) -> Answer:
+        """Items by tags, words and what their pictures show: "sunset", "two dogs in the snow", "boat -tag:harbour".
+
+        The language of ``manyview show --search``; free words are also asked of the pictures. ``hits`` say how each
+        item was matched, ``seen`` whether anything here shows it at all, ``more`` is the rest of the ranking. The
+        text model is loaded for the first search. ``run`` says whose clusters ``cluster:`` means.
+        """
+        from .reading.content import search_all
+        from .reading.index import Index, Parts
+
+        if self._parts is None:
+            self._parts = Parts()
+        index = Index(self, self._parts)
+        return search_all(index, text, index.run(run), language=language)
+
+    _parts: Parts | None = None
+
+    def first_tags(
+        self,
+        by: str = "cluster",
+        *,
+        language: str | None = None,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ) -> Run:
+        """Propose words for pictures nobody has tagged, by what they show, and keep them as a run, as ``suggest`` does.
+
+        ``by`` "cluster", one word for the pictures of each cluster that shows something clearly, or "picture".
+        """
+        from .first_tags import first_tags
+
+        return first_tags(self, by, language=language, n_jobs=n_jobs, progress=progress).run
+
+    def doubtful(self, top: int | None = None) -> list[Doubt]:
+        """Recorded tags that do not seem to belong, as the newest proposals found them, the most doubtful first.
+
+        ``reject`` takes one away, ``accept`` says that it is right; either way it is not asked again.
+        """
+        from .doubtful import doubtful_tags
+        from .reading.index import Index
+
+        return doubtful_tags(Index(self), top)
 
     @renamed(min_score="min_probability")
     def accept(

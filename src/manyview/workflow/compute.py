@@ -41,6 +41,8 @@ __all__ = [
 _BATCH = 128
 _SAMPLE = 1000
 """Pictures an extractor may learn from (a code book)."""
+_CAPTION, _MOST_SHORT = 300, 0.9
+"""Letters of a text that one sentence vector can hold, and the share of texts that have to be so short."""
 _PASSING = ("missing", "unreadable", "missing extra")
 """Reasons that are no fault of the file: a disk that was away, a part that is installed since."""
 
@@ -64,13 +66,27 @@ register_extractor("llc", _llc)
 
 
 def default_views(collection: Store) -> tuple[str, ...]:
-    """The views to compute when nobody says which: a pretrained one for pictures, words for texts, motion for clips."""
+    """The views to compute when nobody says which: a pretrained one for pictures, motion for clips, one for texts.
+
+    Short English texts are compared by what they mean (``caption``), all others by their words; a collection that has
+    one of these views stays with it.
+    """
     kinds = {item.kind for item in collection.items}
     names = ["embedding"] if kinds & {"picture", "video"} else []
     names += ["motion"] if "video" in kinds else []
-    if "document" in kinds or any(collection.items.texts()):
-        names.append("words")
+    texts = [text for text in collection.items.texts() if text]
+    if "document" in kinds or texts:
+        there = [name for name in extractor_names("text") if name in collection.view_names]
+        names += there or ["caption" if _are_captions(texts) else "words"]
     return tuple(names)
+
+
+def _are_captions(texts: Sequence[str]) -> bool:
+    """Are nearly all of these texts a line or two of English?"""
+    from ..features.sentences import is_english
+
+    short = sum(len(text) <= _CAPTION for text in texts)
+    return bool(texts) and short >= _MOST_SHORT * len(texts) and is_english(texts)
 
 
 def compute_views(
@@ -213,7 +229,7 @@ def _check_roots(collection: Store, items: Sequence[Item]) -> None:
     for source in collection.items.sources():
         root = str(source["root"])
         if not os.path.isdir(root) and any(str(item.path).startswith(root.rstrip(os.sep) + os.sep) for item in items):
-            raise StoreError(f"{root} is not there. If it is on another disk, connect that first.")
+            raise StoreError(f"{root} does not exist. If it is on a disk that is not connected, connect that first.")
 
 
 def _opened(

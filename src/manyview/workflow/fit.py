@@ -22,6 +22,7 @@ from ..data.views import Views
 from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError
 from ..features.base import extractor_names
+from ..meaning.words import check_language
 from ..types import Progress
 from .changes import ChangeReport
 from .compute import Computed, came_with_source, compute_views, default_views
@@ -62,6 +63,7 @@ def fit_collection(
     annotations: str | os.PathLike[str] | None = None,
     seed: int = 0,
     fresh: bool = False,
+    language: str | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Fitted:
@@ -74,6 +76,8 @@ def fit_collection(
     annotations : another collection with tags, for "aplsa", which counts words of pictures (the view "visual_words",
         learned here) or of texts ("words"); it is only read
     fresh : do not go on from the run before, as "consensus" does where it is asked for the same again
+    language : of the words that pictures without tags are named with, one of ``meaning.words.LANGUAGES``; None takes
+        that of the machine
 
     Clusters that are found again keep their numbers (``identity``), and what a person said of them holds. Pictures that
     repeat another are left out of the fit and get the label of the one they repeat.
@@ -81,6 +85,7 @@ def fit_collection(
     collection.check_writable("a fit")
     chosen = find_method(method)
     method = chosen.name
+    language = check_language(language)
     if len(collection.items) < 2:
         raise ParameterError(f"{collection.path} has {len(collection.items)} items; clusters need at least two.")
     named = _named_views(collection, chosen, views, annotations)
@@ -89,7 +94,7 @@ def fit_collection(
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
     if absent := [name for name in named or () if name != TAGS and name not in collection.view_names]:
         raise ParameterError(" ".join(map(str, computed.notes)) or f"{collection.path} has no view {absent[0]!r}.")
-    tags, words = collection.tags, item_words(collection)
+    tags, words = collection.tags, item_words(collection, language)
     try:
         X, said, tag_names = fit_views(collection, named, method, tags)
     except ParameterError as error:
@@ -131,7 +136,7 @@ def fit_collection(
     if annotations is not None:
         settings["annotations"] = os.path.abspath(annotations)
     figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
-    figures |= {"view_weights": weights, "tag_names": tag_names}
+    figures |= {"view_weights": weights, "tag_names": tag_names, "language": language}
     if number is not None:
         figures["number"] = number
     if hasattr(model, "levels_"):

@@ -22,7 +22,7 @@ from ..types import Ids
 from .compute import Computed
 from .fit import Fitted, keep_run
 from .living import LiveCluster
-from .run_views import ItemWords, by_number, describe_run
+from .run_views import by_number, describe_run
 from .state import State
 
 __all__ = ["Level", "Step", "cut_run", "keep_level", "level_clusters", "neighbouring_levels"]
@@ -127,7 +127,7 @@ def _named(collection: Store, run: Run, model: Any, cut: tuple[Ids, Ids, int], m
     nodes = dict(enumerate(nodes_of_level(levels, n_clusters).tolist()))
     found = {label: known[node] for label, node in nodes.items() if node in known}
     found |= {c - n_before + n_clusters: (row.id, _own_name(row)) for c, row in kept.items() if c >= n_before}
-    names = {label: name for label, (_, name) in found.items()}
+    names = {label: name for label, (_, name) in found.items() if name}
     before, after = (level_nodes(levels, number) for number in (n_before, n_clusters))
     for label in sorted(nodes.keys() - names.keys()):
         parts = [part for part in np.unique(before[after == label]).tolist() if part in kept]
@@ -139,8 +139,11 @@ def _named(collection: Store, run: Run, model: Any, cut: tuple[Ids, Ids, int], m
 
 
 def _own_name(row: Any) -> str:
-    """What the run called a cluster."""
-    return str(row.profile["name"]["name"]) if row.profile else str(row.name or "")
+    """What the run called a cluster; nothing where it only guessed, since it may guess anew."""
+    if not row.profile:
+        return str(row.name or "")
+    name = row.profile["name"]
+    return "" if name.get("is_guess") else str(name["name"])
 
 
 def _common_words(names: list[str]) -> str:
@@ -160,6 +163,7 @@ def level_clusters(collection: Store, run: Run, n_clusters: int) -> tuple[Level,
             size=one.size,
             is_pinned=False,
             is_named=False,
+            is_guess=one.name.is_guess,
             labels=(one.label,),
             profile=by_number(one.to_dict(), level.ids),
         )
@@ -171,8 +175,7 @@ def level_clusters(collection: Store, run: Run, n_clusters: int) -> tuple[Level,
 def _described(state: State, level: Level) -> ClusterProfiles:
     """Names and profiles of the clusters at a level, whose items are rows of ``level.ids``."""
     rows = np.searchsorted(state.ids, level.ids)
-    keys, texts = state.words
-    words = ItemWords([keys[row] for row in rows], None if texts is None else [texts[row] for row in rows])
+    words = state.words.only(rows)
     views = None if state.views is None else state.views[rows]
     return describe_run(views, level.labels, state.tags[rows], words, weights=state.weights, names=level.names)
 
@@ -192,7 +195,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
     fewest, most = level.model.level_range_
     figures["levels"] = [fewest, n_clusters, most]
     with collection.transaction():
-        names = {one.label: one.name.name for one in profiles}
+        names = {one.label: "" if one.name.is_guess else one.name.name for one in profiles}
         identities = {label: level.identities.get(label) or collection.living.new_cluster() for label in sorted(names)}
         known = {level.nodes[c]: (identities[c], name) for c, name in names.items() if c in level.nodes}
         figures["nodes"] = {str(node): list(one) for node, one in (level.known | known).items()}

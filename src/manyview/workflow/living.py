@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from ..collection.living import KeptProfile
 from ..collection.store import Store
+from ..data.tags import TagTable
 from ..describe._grouping import check_grouping
 from ..describe.likeness import closeness_to_clusters
+from ..describe.profiles import tag_figures
 from ..types import Ids
 from .run_views import by_number, describe_run
 from .state import State
@@ -26,6 +28,7 @@ __all__ = [
     "find_profiles",
     "refresh_profiles",
     "settle",
+    "with_tags_of_now",
 ]
 
 
@@ -41,6 +44,8 @@ class LiveCluster:
     is_pinned: bool
     is_named: bool
     """Is the name a person's?"""
+    is_guess: bool
+    """Is the name only guessed from what the pictures show? Then it ends with a question mark."""
     labels: tuple[int, ...]
     """The labels of the run that its items have."""
     profile: dict[str, Any] = field(repr=False)
@@ -50,9 +55,17 @@ class LiveCluster:
 def current_clusters(collection: Store, run_id: int | None = None) -> list[LiveCluster]:
     """The clusters of a run, the newest when none is named, as they are now; largest first.
 
-    Profiles that were kept are shown only for the very members they were made of; others are made anew.
+    Profiles that were kept are shown only for the very members they were made of; others are made anew. Tags are
+    counted as they are now.
     """
-    return State(collection, collection.runs.get(run_id)).clusters
+    state = State(collection, collection.runs.get(run_id))
+    return with_tags_of_now(state.clusters, state.tags, state.labels)
+
+
+def with_tags_of_now(clusters: Iterable[LiveCluster], tags: TagTable, labels: Ids) -> list[LiveCluster]:
+    """Clusters whose profiles count these tags: kept ones know the tags of the day they were made."""
+    figures = tag_figures(tags, labels)
+    return [replace(one, profile={**one.profile, **figures[one.id]}) for one in clusters]
 
 
 def refresh_profiles(state: State) -> None:
@@ -79,6 +92,7 @@ def clusters_of(state: State) -> list[LiveCluster]:
                 size=items.size,
                 is_pinned=pinned,
                 is_named=name is not None,
+                is_guess=name is None and bool(kept.profile.get("name", {}).get("is_guess")),
                 labels=tuple(labels[labels >= 0].tolist()),
                 profile=_up_to_date(kept.profile, cluster, members, merged),
             )
@@ -120,7 +134,10 @@ def _as_the_run_says(state: State, digests: Mapping[int, str]) -> dict[int, Kept
             profile["label"] = row.id
             profile["nearest"] = [{**one, "label": number.get(one["label"], -1)} for one in profile["nearest"]]
             profile["borderline"] = [{**one, "other": number.get(one["other"], -1)} for one in profile["borderline"]]
-            found[row.id] = KeptProfile(digests[row.id], row.profile["name"]["name"], profile)
+            if profile["name"]["source"] == "number":  # it goes by the number it is shown with
+                name = f"Group {row.id}"
+                profile["name"] = {**profile["name"], "name": name, "words": [name]}
+            found[row.id] = KeptProfile(digests[row.id], profile["name"]["name"], profile)
     return found
 
 

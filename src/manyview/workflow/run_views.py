@@ -14,7 +14,9 @@ from ..data.tags import TagTable, match_key
 from ..data.views import Views
 from ..describe.profiles import ClusterProfiles, cluster_profiles
 from ..errors import ParameterError
+from .looks import Looks, has_looks
 from .methods_table import needs_of
+from .path_words import words_of_path
 
 __all__ = ["COUNTS", "TAGS", "ItemWords", "by_number", "describe_run", "fit_views", "item_words", "run_views"]
 
@@ -57,7 +59,9 @@ def fit_views(
         usable, share = _as_columns(tags, tag_names), 1.0
     if "tags" in needs:
         if not chosen:
-            raise ParameterError(f"{method} learns from the tags what to look for in other views, and there is none.")
+            raise ParameterError(
+                f"{method} learns from the tags what to look for in other views, but there is no other view."
+            )
         said.append("tags teach the forest")
     elif "counts" in needs:
         pass
@@ -110,16 +114,34 @@ def run_views(collection: Store, run: Run, tags: TagTable) -> Views | None:
 
 
 class ItemWords(NamedTuple):
-    """What the items are called, and their texts where any has one."""
+    """What names of clusters can be made of beside tags, one entry per item."""
 
     keys: list[str]
+    """What the items are called."""
     texts: list[str] | None
+    folders: list[list[str]]
+    dates: list[list[str]]
+    looks: Looks | None
+    """What the pictures show; None where there are none."""
+
+    def only(self, places: Any) -> ItemWords:
+        """The same for some of the items."""
+
+        def some(of: Sequence[Any]) -> list[Any]:
+            return [of[place] for place in places]
+
+        texts = None if self.texts is None else some(self.texts)
+        looks = None if self.looks is None else self.looks.only(places)
+        return ItemWords(some(self.keys), texts, some(self.folders), some(self.dates), looks)
 
 
-def item_words(collection: Store) -> ItemWords:
-    """The words that names of clusters can be made of, one entry per item."""
+def item_words(collection: Store, language: str | None = None) -> ItemWords:
+    """The words that names of clusters can be made of; those guessed from pictures in a language, or the machine's."""
     texts = collection.items.texts()
-    return ItemWords([item.key for item in collection.items], [text or "" for text in texts] if any(texts) else None)
+    keys = [item.key for item in collection.items]
+    folders, dates = zip(*map(words_of_path, keys), strict=True) if keys else ((), ())
+    looks = Looks(collection, language) if has_looks(collection) else None
+    return ItemWords(keys, [text or "" for text in texts] if any(texts) else None, list(folders), list(dates), looks)
 
 
 def describe_run(
@@ -133,7 +155,19 @@ def describe_run(
 ) -> ClusterProfiles:
     """Names and profiles of clusters; ``weights`` say how much each view counts, ``names`` are given ones by label."""
     known = None if X is None or not weights else {name: weights.get(name, 0.0) for name in X.names}
-    return cluster_profiles(X, labels, tags, view_weights=known, words=words.texts, item_names=words.keys, names=names)
+    unnamed = set(np.unique(labels).tolist()) - {-1} - set(names or ())
+    return cluster_profiles(
+        X,
+        labels,
+        tags,
+        view_weights=known,
+        words=words.texts,
+        folders=words.folders,
+        dates=words.dates,
+        guesses=None if words.looks is None else words.looks.guesses(labels, sorted(unnamed)),
+        item_names=words.keys,
+        names=names,
+    )
 
 
 def by_number(profile: dict[str, Any], ids: NDArray[np.int64]) -> dict[str, Any]:

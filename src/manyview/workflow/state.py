@@ -57,8 +57,8 @@ class State:
 
     @cached_property
     def words(self) -> ItemWords:
-        """What they are called, and their texts."""
-        return item_words(self.collection)
+        """What names can be made of: what they are called, their texts, folders and dates, what pictures show."""
+        return item_words(self.collection, self.run.figures.get("language"))
 
     @cached_property
     def views(self) -> Views | None:

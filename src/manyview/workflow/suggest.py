@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ from ..collection.decisions import Decided
 from ..collection.proposals import NewProposal, Proposal
 from ..collection.runs import Run
 from ..collection.store import Store
-from ..completion.evidence import Evidence, sentence
-from ..completion.probability import LEAST_DECISIONS, probability_true
+from ..completion.evidence import Evidence
+from ..completion.probability import LEAST_DECISIONS, completeness_from_answers, untouched_scale
 from ..data.checks import check_number
 from ..data.tags import TagTable, match_key
 from ..data.views import Views
@@ -25,6 +26,8 @@ from ..errors import ParameterError
 from ..renamed import renamed
 from ..types import Progress
 from .compute import Computed, compute_views, default_views
+from .doubtful import found_doubts
+from .why_proposed import Carriers, reason_of, sentence
 
 if TYPE_CHECKING:
     from ..completion.proposals import Proposals
@@ -36,8 +39,9 @@ __all__ = [
     "completion_views",
     "line",
     "open_proposals",
-    "reason_sentence",
     "suggest_tags",
+    "tell_reasons",
+    "untouched_of_record",
 ]
 
 _STEP = "tag completion"
@@ -89,7 +93,8 @@ def suggest_tags(
         check_number("completeness", completeness, low=0, low_open=True, high=1)
     if not collection.tags.yes.nnz:
         raise ParameterError(
-            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first."
+            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first, or "
+            f"let pictures be looked at: `manyview suggest {collection.path} --first-tags`."
         )
     wanted = default_views(collection)
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
@@ -97,9 +102,10 @@ def suggest_tags(
     said = [f"{'views: ' + ', '.join(X.names) if X is not None else 'no views, tags alone'}."]
     said += [str(note) for note in computed.notes if note.kind != "kept"]
     given, source = completeness_of_record(collection, tags, completeness)
+    scale = untouched_of_record(collection)
     settings = {"top": int(top), "seed": int(seed), "completeness": completeness}
     views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
-    state = _state(collection, tags, ids, views, settings, given)
+    state = _state(collection, tags, ids, views, settings, given, scale)
     if (known := _same(collection, state)) is not None:
         return Suggested(known, [*known.figures["said"], "nothing has changed since."], computed, is_new=False)
     numbers = [collection.tagging.find(name) for name in tags.names]
@@ -111,13 +117,15 @@ def suggest_tags(
         completer = _fitted(X, tags, given, seed, n_jobs)
         if source is not None:
             completer.completeness_source_ = source
+        completer.untouched_scale_ = scale
         if progress is not None:
             progress(_STEP, 1, 3)
         found = completer.propose(top=int(top))
         if progress is not None:
             progress(_STEP, 2, 3)
-        rows = list(_rows(found, numbers, ids, tags, progress))
-    said += [f"tags on record are {completer.completeness_:.0%} of the true ones ({_how(completer)})."]
+        rows = list(_rows(found, numbers, ids, progress))
+        doubts = found_doubts(completer, numbers, ids)
+    said += [f"items with tags have {completer.completeness_:.0%} of theirs ({_how(completer)})."]
     said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     tagged = np.diff(tags.yes.indptr) > 0
     run = collection.runs.save_proposals(
@@ -132,7 +140,9 @@ def suggest_tags(
             "n_proposals": len(rows),
             "completeness": completer.completeness_,
             "completeness_source": completer.completeness_source_,
+            "untouched_scale": completer.untouched_scale_,
             "tags_per_item": float(tags.yes.nnz / max(1, tagged.sum())),
+            "doubtful": doubts,
             "weights": {name: float(w) for name, w in zip(completer.sources_, completer.weights_[0], strict=True)},
         },
         seconds=time.perf_counter() - started,
@@ -157,7 +167,8 @@ def _fitted(X: Views | None, tags: TagTable, completeness: float | None, seed: i
 
 def _how(completer: Any) -> str:
     how: str = completer.completeness_source_
-    return {"given": "as you said", "decisions": "learned from your answers"}.get(how, how)
+    known = {"given": "as you said", "decisions": "learned from your answers"}
+    return known.get(how, f"a guess, until {LEAST_DECISIONS} likely proposals for them are answered")
 
 
 def _state(
@@ -167,9 +178,10 @@ def _state(
     views: dict[str, str],
     settings: dict[str, Any],
     given: float | None,
+    scale: float,
 ) -> str:
     """A word that is another one when anything that proposals depend on is."""
-    total = hashlib.sha256(as_json([list(tags.names), views, settings, given]).encode())
+    total = hashlib.sha256(as_json([list(tags.names), views, settings, given, scale]).encode())
     for matrix in (tags.yes, tags.no):
         total.update(matrix.indptr.tobytes() + matrix.indices.tobytes())
     total.update(ids.tobytes())
@@ -192,46 +204,41 @@ def completeness_of_record(
 ) -> tuple[float | None, str | None]:
     """The share of the true tags that is recorded, and how it is known: stated, or from answers; None: neither.
 
-    Answers count where a person looked at the very pair (not what was accepted by a line), from 30 on and where there
-    was at least one yes and one no. What they say is how many tags a tagged item truly has: the number at which the
-    probabilities of the proposals, as they were, add up to the number accepted. Tags that were accepted since have
-    made the record more complete.
+    Answers count where a person looked at the very pair (not what was accepted by a line), from 30 on, and where those
+    on items with tags tell it to a tenth. What they say is how many tags such an item truly has; tags that were
+    accepted since have made the record more complete.
     """
     if stated is not None:
         return float(stated), "given"
-    answers = collection.decisions.reviewed()
-    n_yes = sum(one.answer for one in answers)
-    if len(answers) < LEAST_DECISIONS or not 0 < n_yes < len(answers):
+    answers = [one for one in _answers(collection) if one.untouched < 0.5]
+    if not answers:
         return None, None
-    tagged = int((np.diff(tags.yes.indptr) > 0).sum())
-    recorded = tags.yes.nnz / max(1, tagged)
-    return float(np.clip(recorded / _true_tags_per_item(answers), 0.01, 0.99)), "decisions"
+    record, _, then, accepted = (np.array(part) for part in zip(*answers, strict=True))
+    now = tags.yes.nnz / max(1, int((np.diff(tags.yes.indptr) > 0).sum()))
+    learned = completeness_from_answers(record, accepted, then / now)
+    return (None, None) if learned is None else (float(np.clip(learned, 0.01, 0.99)), "decisions")
 
 
-def _true_tags_per_item(answers: Sequence[Decided]) -> float:
-    """The number of tags per item at which the probabilities of these proposals add up to the number accepted."""
-    record, untouched, then = (np.array(part, dtype=np.float64) for part in list(zip(*answers, strict=True))[:3])
-    n_yes = sum(one.answer for one in answers)
-    low, high = float(then.min()), 1000.0 * float(then.max())  # the sum grows with it
-    for _ in range(60):
-        middle = float(np.sqrt(low * high))
-        completeness = np.clip(then / middle, 1e-3, 1.0 - 1e-3)
-        if probability_true(record, untouched, completeness).sum() < n_yes:
-            low = middle
-        else:
-            high = middle
-    return float(np.sqrt(low * high))
+def untouched_of_record(collection: Store) -> float:
+    """How many more proposals for items without tags were right than promised, by the answers on them; 1 before."""
+    answers = [one for one in _answers(collection) if one.untouched >= 0.5]
+    if not answers:
+        return 1.0
+    return untouched_scale(np.array([one.record for one in answers]), np.array([one.answer for one in answers]))
+
+
+def _answers(collection: Store) -> list[Decided]:
+    answers = collection.decisions.reviewed()
+    return answers if len(answers) >= LEAST_DECISIONS else []
 
 
 # --- what is kept of a proposal ---
 
 
 def _rows(
-    found: Proposals, numbers: Sequence[int | None], ids: Any, tags: TagTable, progress: Progress | None
+    found: Proposals, numbers: Sequence[int | None], ids: Any, progress: Progress | None
 ) -> Iterator[NewProposal]:
     """Proposals as they are kept, each with its evidence."""
-    carried = np.asarray(tags.yes.sum(axis=0)).ravel()
-    teaches = found.probabilities * (1.0 - found.probabilities) * np.log1p(carried[found.columns])
     for p, one in enumerate(found):
         if progress is not None and p % _SOONEST == 0:
             progress("reasons", p, len(found))
@@ -246,7 +253,6 @@ def _rows(
             [_kept(part, ids) for part in one.evidence if part.kind != "frequency"],
             float(found.records[p]),
             float(found.new[p]),
-            float(teaches[p]),
         )
     if progress is not None:
         progress("reasons", len(found), len(found))
@@ -254,12 +260,6 @@ def _rows(
 
 def _kept(part: Evidence, ids: Any) -> list[Any]:
     return [part.kind, part.name, round(part.share, 3), [int(ids[row]) for row in part.items]]
-
-
-def reason_sentence(tag: str, evidence: Iterable[Sequence[Any]], name_of: Any) -> str:
-    """The reason of a proposal in words; ``name_of`` gives the name of an item by its number."""
-    parts = [Evidence(kind, name, share, share, tuple(items)) for kind, name, share, items in evidence]
-    return sentence(tag, parts, name_of)
 
 
 # --- looking through ---
@@ -273,18 +273,17 @@ def open_proposals(
     item: int | None = None,
     min_probability: float | None = None,
     top: int | None = None,
-    order: str = "certain",
     offset: int = 0,
     reasons: bool = True,
+    carriers: Carriers | None = None,
 ) -> list[Proposal]:
-    """The newest proposals that nobody has answered yet: of a tag, of an item (its number), of at least a probability.
+    """The newest proposals that nobody has answered yet, likely ones first: of a tag, of an item (its number), of at
+    least a probability.
 
-    order : "certain" puts the likeliest first. "informative" puts those first whose answer would teach most: near to
-        one half, and of a tag that many items have, by p (1 - p) log(1 + items with the tag).
-
-    Each has ``item_id``, ``tag``, ``score``, ``probability`` and ``reason``, a dict of ``sentence`` and ``evidence``: a
-    list of kind ("tag", "view"), name, share and the numbers of items that are alike and have the tag. Without
-    ``reasons`` many are read faster.
+    Each has ``item_id``, ``tag``, ``score``, ``probability`` and ``reason``, a dict: ``sentence``; ``evidence``, a list
+    of kind ("tag", "view"), name, share and the numbers of items that are alike and have the tag; and the fields of
+    ``why_proposed.Reason``. Without ``reasons`` many are read faster. ``carriers`` tells which items have a tag, where
+    that is at hand.
     """
     run = collection.runs.get(kind="suggest")
     tag_id = None if tag is None else _tag_number(collection, tag)
@@ -295,19 +294,25 @@ def open_proposals(
         min_probability=min_probability,
         top=top,
         offset=offset,
-        order=order,
         reasons=reasons,
     )
-    if not reasons:
-        return found
-    names = collection.runs.rows.item_names({other for one in found for part in one.reason or () for other in part[3]})
-    return [one._replace(reason=_told(one, names)) for one in found]
+    return tell_reasons(collection, found, carriers) if reasons else found
 
 
-def _told(one: Proposal, names: Any) -> dict[str, Any]:
+def tell_reasons(collection: Store, found: Sequence[Proposal], carriers: Carriers | None = None) -> list[Proposal]:
+    """Proposals with their reasons as people read them, in place of the evidence as it is kept."""
+    rows = collection.runs.rows
+    names = rows.item_names({other for one in found for part in one.reason or () for other in part[3]})
+    kinds = rows.item_kinds(one.item_id for one in found)
+    having = carriers or cache(collection.tagging.carriers)
+    return [one._replace(reason=_told(one, names, kinds.get(one.item_id, "row"), having)) for one in found]
+
+
+def _told(one: Proposal, names: Any, kind: str, carriers: Carriers) -> dict[str, Any]:
     parts = [part for part in one.reason or () if all(item in names for item in part[3])]
-    evidence = [{"kind": kind, "name": name, "share": share, "items": items} for kind, name, share, items in parts]
-    return {"sentence": reason_sentence(one.tag, parts, names), "evidence": evidence}
+    evidence = [{"kind": what, "name": name, "share": share, "items": items} for what, name, share, items in parts]
+    why = reason_of(one.tag, one.item_id, parts, carriers, kind)
+    return {"sentence": sentence(one.tag, why, names), "evidence": evidence, **why._asdict()}
 
 
 def _tag_number(collection: Store, word: str) -> int:

@@ -9,6 +9,8 @@ from fastapi import APIRouter, Query
 
 from ...collection.history import Entry
 from ...errors import ManyviewError
+from ...types import Ints
+from ...workflow.asking import ENOUGH_ANSWERS, SURE_ENOUGH, WORTH_ASKING, how_sure, is_trusted
 from ...workflow.collection import Collection
 from ...workflow.reading.index import Index
 from .. import models
@@ -18,11 +20,15 @@ from .edits import take_back
 
 router = APIRouter(prefix="/api", tags=["proposals"])
 
-Order = Literal["certain", "informative"]
 By = Literal["item", "tag"]
 Pairs = list[tuple[int, str]]
 Outcome = tuple[Entry | None, list[models.Answered], list[models.Answered]]
 _ANSWERED = "nothing to do: answered already"
+SAMPLE = 2 * ENOUGH_ANSWERS
+"""Random proposals that are offered: some may be skipped."""
+TELLING = 0.3
+"""Proposals at least so likely tell how complete the tags are."""
+Limit = Annotated[int, Query(ge=1, le=200)]
 Probability = Annotated[float, Query(ge=0, le=1)]
 
 
@@ -33,12 +39,29 @@ async def list_proposals(
     tag: Word = None,
     item: Annotated[int | None, Query(ge=1, le=2**53)] = None,
     cluster: Annotated[int | None, Query(ge=1, le=2**53)] = None,
-    order: Annotated[Order, Query()] = "certain",
+    everything: Annotated[bool, Query(alias="all")] = False,
     offset: Offset = 0,
-    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    limit: Limit = 50,
 ) -> models.ProposalsPage:
-    """Proposals nobody has answered, and how many each tag has."""
-    return await here.read(proposals_page, by, tag, item, order, offset, limit, cluster)
+    """Proposals nobody has answered that are worth asking, or all; and how many each tag has."""
+    return await here.read(proposals_page, by, tag, item, offset, limit, cluster, everything)
+
+
+@router.get("/proposals/items")
+async def list_items_with_proposals(
+    here: Here,
+    cluster: Annotated[int | None, Query(ge=1, le=2**53)] = None,
+    offset: Offset = 0,
+    limit: Annotated[int, Query(ge=1, le=50)] = 10,
+) -> models.ItemProposalsPage:
+    """Items with proposals that are worth asking, each with all that is proposed for it."""
+    return await here.read(items_with_proposals, cluster, offset, limit)
+
+
+@router.get("/proposals/sample")
+async def sample_proposals(here: Here) -> models.ProposalsPage:
+    """Random proposals whose answers tell how complete the tags are."""
+    return await here.read(sample)
 
 
 @router.get("/proposals/line")
@@ -87,44 +110,61 @@ def proposals_page(
     by: By = "item",
     tag: str | None = None,
     item: int | None = None,
-    order: Order = "certain",
     offset: int = 0,
     limit: int = 50,
     cluster: int | None = None,
+    everything: bool = False,
 ) -> models.ProposalsPage:
-    """The answer to ``/api/proposals``. By tag and without one, the tag with the most comes first."""
-    waiting = index.open_by_tag()
+    """The answer to ``/api/proposals``. By tag and without one, the tag with the most right ones to expect is first."""
+    least = None if everything else WORTH_ASKING
+    waiting = index.open_by_tag(0.0 if everything else WORTH_ASKING)
     if cluster is not None and tag is None and item is None:
-        total, found = _of_cluster(index, cluster, order, offset, limit)
+        rows = index.members(index.run()).get(cluster, np.zeros(0, dtype=np.int64))
+        pairs = index.open_among(index.ids[rows], least, offset, limit)
+        worth, less = (int(np.isin(found[0], rows).sum()) for found in (index.worth_pairs, index.open_pairs))
+        found = _named(index, pairs)
     else:
         if by == "tag" and tag is None and item is None and waiting:
             tag = waiting[0][0]
-        total = _total(index, tag, item)
-        found = proposal_rows(index, tag=tag, item=item, order=order, offset=offset, top=limit)
+        worth, less = (_total(index, pairs, tag, item) for pairs in (index.worth_pairs, index.open_pairs))
+        found = proposal_rows(index, tag=tag, item=item, min_probability=least, offset=offset, top=limit)
     options = [part for name, value in (("--tag", tag), ("--item", item)) if value for part in (name, str(value))]
+    return _page(index, found, less if everything else worth, less - worth, offset, tag, options, waiting)
+
+
+def _page(
+    index: Index,
+    found: list[models.Proposal],
+    total: int,
+    n_less_likely: int,
+    offset: int,
+    tag: str | None,
+    options: list[str],
+    waiting: list[tuple[str, int, float]],
+) -> models.ProposalsPage:
     return models.ProposalsPage(
         total=total,
+        n_less_likely=n_less_likely,
+        sure_enough=SURE_ENOUGH,
         offset=offset,
         tag=tag,
         proposals=found,
-        tags=[models.OpenTag(name=name, n_open=count) for name, count in waiting],
+        tags=[models.OpenTag(name=name, n_open=n, expected=total) for name, n, total in waiting],
         command=command(index, "suggest", *options),
     )
 
 
-def _of_cluster(index: Index, cluster: int, order: Order, offset: int, limit: int) -> tuple[int, list[models.Proposal]]:
-    rows = index.members(index.run()).get(cluster, np.zeros(0, dtype=np.int64))
-    pairs = index.open_among(index.ids[rows], order, offset, limit)
+def _named(index: Index, pairs: list[tuple[int, int]]) -> list[models.Proposal]:
+    """Proposals by item and number of the tag, in full."""
     found = {
         (one.item, one.tag): one for item in {item for item, _ in pairs} for one in proposal_rows(index, item=item)
     }
     names = index.tag_names
-    listed = [found[item, names[tag]] for item, tag in pairs if (item, names[tag]) in found]
-    return int(index.open_by_row()[rows].sum()), listed
+    return [found[item, names[tag]] for item, tag in pairs if (item, names[tag]) in found]
 
 
-def _total(index: Index, tag: str | None, item: int | None) -> int:
-    rows, tags = index.open_pairs
+def _total(index: Index, pairs: tuple[Ints, Ints], tag: str | None, item: int | None) -> int:
+    rows, tags = pairs
     mask = np.ones(rows.size, dtype=bool)
     if tag is not None:
         mask &= tags == (index.tag_number(tag) or -1)
@@ -133,14 +173,57 @@ def _total(index: Index, tag: str | None, item: int | None) -> int:
     return int(mask.sum())
 
 
+def items_with_proposals(
+    index: Index, cluster: int | None = None, offset: int = 0, limit: int = 10
+) -> models.ItemProposalsPage:
+    """The answer to ``/api/proposals/items``."""
+    newest = index.collection.runs.newest("suggest")
+    if newest is None:
+        return models.ItemProposalsPage(total=0, offset=offset, items=[])
+    rows = np.unique(index.worth_pairs[0])
+    chosen = None
+    if cluster is not None:
+        rows = np.intersect1d(rows, index.members(index.run()).get(cluster, np.zeros(0, dtype=np.int64)))
+        chosen = index.ids[rows].tolist()
+    numbers = index.collection.runs.rows.by_item(newest.id, chosen, WORTH_ASKING, offset, limit)
+    facts, words = member_facts(index, numbers), index.words_by_row()
+    return models.ItemProposalsPage(
+        total=int(rows.size),
+        offset=offset,
+        items=[
+            models.ItemProposals(
+                item=models.Member(**facts[number]),
+                tags=words.get(index.row_of(number), []),
+                proposals=proposal_rows(index, item=number),
+            )
+            for number in numbers
+        ],
+    )
+
+
+def sample(index: Index) -> models.ProposalsPage:
+    """The answer to ``/api/proposals/sample``: the same ones again for as long as the proposals are the same."""
+    newest = index.collection.runs.newest("suggest")
+    if newest is None:
+        return _page(index, [], 0, 0, 0, None, [], [])
+    numbers = {name: number for number, name in index.tag_names.items()}
+    likely = index.collection.runs.rows.find(newest.id, min_probability=TELLING, reasons=False)
+    order = np.random.default_rng(newest.id).permutation(len(likely))[:SAMPLE]
+    found = _named(index, [(likely[n].item_id, numbers[likely[n].tag]) for n in order])
+    return _page(index, found, len(found), 0, 0, None, [], [])
+
+
 def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
     """Open proposals in full; what is wanted is said as ``open_proposals`` takes it."""
     from ...workflow.suggest import open_proposals
 
-    if not index.n_open:
+    newest = index.collection.runs.newest("suggest")
+    if newest is None:
         return []
-    found = open_proposals(index.collection, **wanted)
-    facts = member_facts(index, list(dict.fromkeys(one.item_id for one in found)))
+    source = newest.figures.get("completeness_source")
+    found = open_proposals(index.collection, carriers=index.carriers, **wanted)
+    shown = {one.item_id for one in found} | {item for one in found for item in (one.reason or {}).get("like", ())}
+    facts = member_facts(index, sorted(shown))
     return [
         models.Proposal(
             item=one.item_id,
@@ -148,8 +231,11 @@ def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
             tag=one.tag,
             score=one.score,
             probability=one.probability,
-            reason=one.reason,
-            sentence=_sentence(one.reason),
+            is_worth_asking=(one.probability or 0.0) >= WORTH_ASKING,
+            is_trusted=(known := is_trusted(one.untouched, source)),
+            sure=how_sure(one.probability, known),
+            reason=_reason(one.reason, facts),
+            sentence=(one.reason or {}).get("sentence", ""),
             has_thumb=facts[one.item_id]["has_thumb"],
             opening=facts[one.item_id]["opening"],
         )
@@ -157,17 +243,25 @@ def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
     ]
 
 
-def _sentence(reason: Any) -> str:
-    if isinstance(reason, dict):
-        return str(reason.get("sentence", ""))
-    return reason if isinstance(reason, str) else ""
+def _reason(told: dict[str, Any] | None, facts: dict[int, dict[str, Any]]) -> models.ProposalReason:
+    why = told or {}
+    return models.ProposalReason(
+        likeness=why.get("likeness", ""),
+        like=[models.Member(**facts[item]) for item in why.get("like", ()) if item in facts],
+        goes_with=list(why.get("goes_with", ())),
+        n_with=why.get("n_with", 0),
+        n_all=why.get("n_all", 0),
+        against=list(why.get("against", ())),
+        like_first=why.get("like_first", True),
+        is_guess=why.get("is_guess", False),
+    )
 
 
 def line_answer(index: Index, probability: float, tag: str | None = None) -> models.Line:
     """The answer to ``/api/proposals/line``."""
     from ...workflow.suggest import line
 
-    if not index.n_open:
+    if not index.open_pairs[0].size:
         return models.Line(n=0, expected_precision=None)
     found = line(index.collection, probability, tag=tag)
     return models.Line(n=found.n, expected_precision=found.expected_precision if found.n else None)

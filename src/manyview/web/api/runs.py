@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Request
 
+from ...workflow.asking import ENOUGH_ANSWERS, is_trusted
 from ...workflow.collection import Collection
 from ...workflow.methods_table import METHODS
 from ...workflow.reading.index import Index
@@ -116,12 +117,21 @@ def state(index: Index, here: Gallery | None = None, can_ask: bool = False) -> m
         ),
         run=run_facts(index.run()),
         n_open=index.n_open,
+        n_less_likely=index.n_less_likely,
+        trust=_trust(index),
         n_problems=index.n_problems,
         version=index.version,
         jobs=[] if here is None else here.jobs.all(),
         can_write=can_ask and here is not None and here.can_write,
         last=None if last is None else entry_facts(last),
     )
+
+
+def _trust(index: Index) -> models.Trust:
+    newest = index.collection.runs.newest("suggest")
+    source = None if newest is None else newest.figures.get("completeness_source")
+    n_answers = index.part("n_answers", "decisions", lambda: len(index.collection.decisions.reviewed()))
+    return models.Trust(is_known=is_trusted(None, source), n_answers=n_answers, enough=ENOUGH_ANSWERS)
 
 
 def _identity(path: Path) -> str:

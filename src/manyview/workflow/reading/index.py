@@ -21,6 +21,7 @@ from ...collection.store import Store
 from ...data.tags import match_key
 from ...errors import ParameterError
 from ...types import Ints, Mask
+from ..asking import WORTH_ASKING
 
 if TYPE_CHECKING:
     from ...collection.living import Standing
@@ -93,6 +94,28 @@ class Index:
     def kinds(self) -> NDArray[Any]:
         """Picture, video, document or row."""
         return self.part("kinds", "items", lambda: np.array(self._reading.kinds(), dtype="U8"))
+
+    @property
+    def taken(self) -> NDArray[Any]:
+        """When each was taken, as far as is known: ``2019-06-14T12:03:04+02:00`` or its beginning, "" where not."""
+        return self.part(
+            "taken", "items", lambda: np.array([_text(one) for one in self._reading.field("taken")], "U40")
+        )
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """Latitude and longitude of each in degrees, NaN where they are not known."""
+        return self.part("positions", "items", self._find_positions)
+
+    def _find_positions(self) -> NDArray[np.float64]:
+        columns = [[_number(one) for one in self._reading.field(name)] for name in ("latitude", "longitude")]
+        return np.array(columns, dtype=np.float64).T.reshape(-1, 2)
+
+    def texts_of(self, field: str) -> list[str]:
+        """What each has in a field, as it is matched: a camera, a lens; "" where it has none."""
+        return self.part(
+            f"field {field}", "items", lambda: [match_key(_text(one)) for one in self._reading.field(field)]
+        )
 
     @property
     def has_thumb(self) -> Mask:
@@ -203,6 +226,18 @@ class Index:
         found = sorted(np.flatnonzero(counts).tolist(), key=lambda tag: (-counts[tag], match_key(names[tag])))
         return [(names[tag], int(counts[tag])) for tag in found]
 
+    def carriers(self, word: str) -> Ints:
+        """The items that have a tag, ascending."""
+        tags, rows = self.part("by_tag", "items tags decisions", self._sort_by_tag)
+        number = self.tag_number(word) or 0
+        first, last = np.searchsorted(tags, [number, number + 1])
+        return self.ids[rows[first:last]]
+
+    def _sort_by_tag(self) -> tuple[Ints, Ints]:
+        rows, tags = self.known
+        order = np.argsort(tags, kind="stable")
+        return tags[order], rows[order]
+
     def words_by_row(self) -> dict[int, list[str]]:
         """The tags of every item that has some."""
         found: dict[int, list[str]] = {}
@@ -232,13 +267,26 @@ class Index:
         return run
 
     def clusters(self, run: Run | None) -> list[LiveCluster]:
-        """The clusters of a run as they are now, after a person's edits; largest first."""
-        from ..state import State
+        """The clusters of a run as they are now, after a person's edits and answers; largest first."""
+        from ..living import with_tags_of_now
 
         if run is None:
             return []
         return self.part(
             "clusters",
+            "items runs edits tags decisions",
+            lambda: with_tags_of_now(
+                self._kept_clusters(run), self.collection.tagging.table(self.ids), self.assignment(run)
+            ),
+            run.id,
+        )
+
+    def _kept_clusters(self, run: Run) -> list[LiveCluster]:
+        """The same, with the tags of the day their profiles were made: an answer does not make them anew."""
+        from ..state import State
+
+        return self.part(
+            "kept clusters",
             "items runs edits",
             lambda: State(self.collection, run, self._standing(run)).clusters,
             run.id,
@@ -249,7 +297,7 @@ class Index:
 
     def cluster_names(self, run: Run | None) -> dict[int, str]:
         """Names by identity."""
-        return {one.id: one.name or f"cluster {one.id}" for one in self.clusters(run)}
+        return {one.id: one.name or f"cluster {one.id}" for one in (self._kept_clusters(run) if run else ())}
 
     def assignment(self, run: Run | None) -> Ints:
         """The cluster of each item, -1 where it is in none."""
@@ -305,41 +353,75 @@ class Index:
     @property
     def open_pairs(self) -> tuple[Ints, Ints]:
         """Rows and tags of the proposals that nobody has answered yet and that the item still lacks."""
+        return self._open_from(None)
+
+    @property
+    def worth_pairs(self) -> tuple[Ints, Ints]:
+        """Those among them that are worth asking."""
+        return self._open_from(WORTH_ASKING)
+
+    def _open_from(self, least: float | None) -> tuple[Ints, Ints]:
         newest = self.collection.runs.newest("suggest")
         if newest is None:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        return self.part("open", "items tags decisions", lambda: self._find_open(newest.id), newest.id)
+        return self.part(
+            f"open from {least}", "items tags decisions", lambda: self._find_open(newest.id, least), newest.id
+        )
 
-    def _find_open(self, run: int) -> tuple[Ints, Ints]:
-        lacking = self.part("lacking", "items tags", lambda: self._find_lacking(run), run)
+    def _find_open(self, run: int, least: float | None) -> tuple[Ints, Ints]:
+        lacking = self.part(f"lacking from {least}", "items tags", lambda: self._find_lacking(run, least), run)
         pairs = without(lacking, self.decided[0])
         return pairs >> TAG_BITS, pairs & _TAG
 
-    def _find_lacking(self, run: int) -> Ints:
+    def _find_lacking(self, run: int, least: float | None) -> Ints:
         """Proposals that files and tables do not say by now."""
-        pairs = self._by_row(self._reading.pairs_proposed(run))
+        pairs = self._by_row(self._reading.pairs_proposed(run, least))
         return pairs[~among(pairs, self._said)]
 
     @property
     def n_open(self) -> int:
-        """Proposals that wait for an answer."""
-        return int(self.open_pairs[0].size)
+        """Proposals that wait for an answer and are worth asking."""
+        return int(self.worth_pairs[0].size)
+
+    @property
+    def n_less_likely(self) -> int:
+        """The other ones that wait."""
+        return int(self.open_pairs[0].size) - self.n_open
 
     def open_by_row(self) -> Ints:
-        """How many proposals wait, for each item."""
-        return np.bincount(self.open_pairs[0], minlength=self.ids.size)
+        """How many proposals are worth asking, for each item."""
+        return np.bincount(self.worth_pairs[0], minlength=self.ids.size)
 
-    def open_by_tag(self) -> list[tuple[str, int]]:
-        """Tags and how many proposals of each wait, the most first."""
-        return self.part("open_by_tag", "items tags decisions runs", lambda: self._named_counts(self.open_pairs[1]))
-
-    def open_among(self, ids: Ints, order: str, offset: int, top: int) -> list[tuple[int, int]]:
-        """Items and tags of open proposals of some items, in an order of ``open_proposals``."""
+    def open_by_tag(self, least: float = WORTH_ASKING) -> list[tuple[str, int, float]]:
+        """Tags, how many proposals of each wait and how many of those should be right; the most right ones first."""
         runs = self.collection.runs
         newest = runs.newest("suggest")
-        return [] if newest is None else runs.rows.among(newest.id, ids.tolist(), order, offset, top)
+        if newest is None:
+            return []
+        return self.part(
+            f"open_by_tag from {least}",
+            "items tags decisions runs",
+            lambda: runs.rows.by_tag(newest.id, least),
+        )
+
+    def open_among(self, ids: Ints, least: float | None, offset: int, top: int) -> list[tuple[int, int]]:
+        """Items and tags of open proposals of some items, likely ones first."""
+        runs = self.collection.runs
+        newest = runs.newest("suggest")
+        return [] if newest is None else runs.rows.among(newest.id, ids.tolist(), least, offset, top)
 
     @property
     def n_problems(self) -> int:
         """Files that could not be used, or only in part."""
         return self.part("n_problems", "items", self._reading.n_problems)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)  # tables give texts
+    except (TypeError, ValueError):
+        return float("nan")

@@ -1,0 +1,71 @@
+"""Recorded tags that do not seem to belong: found with the proposals, asked like them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .reading.index import Index
+from .why_proposed import Carriers
+
+__all__ = ["Doubt", "doubtful_tags", "found_doubts"]
+
+_KEPT = 500
+"""Doubtful tags that a run keeps."""
+_TOO_FEW = 3
+"""Of so few items nothing is said."""
+
+
+class Doubt(NamedTuple):
+    """A tag that is on record, and may be a mistake."""
+
+    item_id: int
+    tag: str
+    probability: float
+    """How likely it is right."""
+    reason: str
+
+
+def found_doubts(completer: Any, numbers: Sequence[int | None], ids: Any) -> list[list[Any]]:
+    """What a completer doubts, as a run keeps it: item, number of the tag, how likely it is right."""
+    doubtful = getattr(completer, "doubtful", None)
+    if doubtful is None:
+        return []
+    return [
+        [int(ids[one.item]), numbers[one.column], round(float(one.probability), 4)]
+        for one in doubtful(top=_KEPT)
+        if numbers[one.column] is not None
+    ]
+
+
+def doubtful_tags(index: Index, top: int | None = None) -> list[Doubt]:
+    """The doubtful tags that files or tables still say and no person has spoken of, the most doubtful first."""
+    kept = index.collection.runs.get(kind="suggest").figures.get("doubtful", [])
+    open_ones = index.collection.decisions.only_said([(item, tag) for item, tag, _ in kept])
+    chosen = [one for one in kept if (one[0], one[1]) in open_ones][:top]
+    names, words = index.tag_names, index.words_by_row()
+    return [
+        Doubt(item, names[tag], sure, _reason(item, names[tag], words[index.row_of(item)], index.carriers))
+        for item, tag, sure in chosen
+    ]
+
+
+def _reason(item: int, tag: str, words: Sequence[str], carriers: Carriers) -> str:
+    """The tag of the item that the doubtful one goes with least."""
+    having = carriers(tag)
+    others = having[having != item]
+    seldom = []
+    for word in words:
+        beside = carriers(word)
+        beside = beside[beside != item]
+        if word != tag and beside.size >= _TOO_FEW:
+            n_with = int(np.isin(beside, others, assume_unique=True).sum())
+            seldom.append((n_with / beside.size, n_with, int(beside.size), word))
+    if not others.size:
+        return f"{tag}: no other item carries it."
+    if not seldom or min(seldom)[0] > 0.5:
+        return f"{tag}: unlike the {others.size} other items that carry it."
+    _, n_with, n_all, word = min(seldom)
+    return f"{tag}: seldom goes with {word} (on {n_with} of {n_all} other items with it)."

@@ -1,0 +1,182 @@
+"""First tags: words for pictures nobody has tagged, as proposals that a person answers.
+
+By cluster it is one decision for many pictures; a name that a person gave a cluster can become its tag in the same way.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..collection.history import Entry
+from ..collection.proposals import NewProposal
+from ..collection.store import Store
+from ..data.checks import check_choice
+from ..data.tags import TagTable, match_key
+from ..describe.names import SEPARATOR
+from ..errors import ParameterError
+from ..meaning.first_tags import tags_by_cluster, tags_by_picture
+from ..types import Progress
+from .compute import Computed, compute_views, default_views
+from .decide import add_tag
+from .looks import VIEW, Looks, has_looks
+from .state import State
+from .suggest import Suggested
+
+__all__ = ["LOOKS", "ClusterTag", "cluster_tags", "first_tags", "guessed_name", "tag_for_cluster", "tag_members"]
+
+LOOKS = "looks"
+"""The method of a run of first tags, and the kind of their evidence."""
+_SHOWN = 3
+_PLACE_IS_SURE = 0.5
+
+
+@dataclass(frozen=True)
+class ClusterTag:
+    """One question to a person: do these show it?"""
+
+    cluster: int
+    word: str
+    items: tuple[int, ...]
+    """Numbers of the items that likely do, the surest first."""
+    doubtful: tuple[int, ...]
+    """The other members: to be ticked by hand."""
+    probability: dict[int, float]
+    """How likely the word is right, by item; empty where the word is a person's own."""
+
+
+def cluster_tags(collection: Store, *, run_id: int | None = None, language: str | None = None) -> list[ClusterTag]:
+    """For every cluster whose pictures show something clearly: the word, and which of its pictures likely show it.
+
+    Largest first. Words are in ``language``, by default that of the run. Items that carry the word, or of which
+    somebody said no to it, are left out.
+    """
+    state = State(collection, collection.runs.get(run_id))
+    looks = _looks(collection, language or state.run.figures.get("language"))
+    guesses = looks.guesses(state.labels, np.unique(state.labels[state.labels >= 0]).tolist())
+    found = tags_by_cluster(looks.seen, state.labels, guesses, language=looks.language)
+    made = []
+    for one in found:
+        answered = _answered(state.tags, one.word)
+        rows = [[row for row in part.tolist() if row not in answered] for part in (one.sure, one.doubtful)]
+        sure, doubtful = (tuple(int(state.ids[row]) for row in part) for part in rows)
+        likely = {int(state.ids[row]): one.probability(row) for part in rows for row in part}
+        if sure:
+            made.append(ClusterTag(one.label, one.word, sure, doubtful, likely))
+    return made
+
+
+def tag_for_cluster(collection: Store, cluster: int, word: str | None = None) -> ClusterTag:
+    """A word, by default the first of the cluster's name, for its members; those closer to another one are doubtful.
+
+    ``tag_members`` says yes to it: naming a cluster is the shortest way from nothing to tags.
+    """
+    state = State(collection)
+    name = state.cluster(cluster).name
+    tag = name.removesuffix("?").split(SEPARATOR)[0] if word is None else word
+    answered = _answered(state.tags, tag)
+    left = [int(state.ids[row]) for row in np.flatnonzero(state.labels == cluster).tolist() if row not in answered]
+    known, sure = collection.runs.confidence(state.run.id)
+    unsure = set(known[sure < _PLACE_IS_SURE].tolist())
+    parts = ([item for item in left if (item in unsure) == doubtful] for doubtful in (False, True))
+    return ClusterTag(cluster, tag, tuple(next(parts)), tuple(next(parts)), {})
+
+
+def tag_members(collection: Store, cluster: int, word: str | None = None, *, who: str | None = None) -> Entry:
+    """Give a word, by default the cluster's name, to those of its members that are sure of their place: one entry."""
+    asked = tag_for_cluster(collection, cluster, word)
+    if not asked.items:
+        raise ParameterError(f"no member of cluster {cluster} is left that {asked.word!r} could be given to.")
+    return add_tag(collection, asked.items, asked.word, who=who, why=f"all of cluster {cluster}")
+
+
+def guessed_name(collection: Store, cluster: int) -> str:
+    """The name that was guessed for a cluster, without its question mark, to be kept as its own."""
+    one = State(collection).cluster(cluster)
+    if not one.is_guess:
+        raise ParameterError(f"the name of cluster {cluster}, {one.name!r}, is no guess that could be kept; give one.")
+    return SEPARATOR.join(one.profile["name"]["words"])
+
+
+def first_tags(
+    collection: Store,
+    by: str = "cluster",
+    *,
+    language: str | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Suggested:
+    """Propose words for pictures by what they show, and keep them as a run, in place of earlier proposals.
+
+    by : "cluster" gives each clear cluster's word to those of its pictures that likely show it: right three to four
+        times in four. "picture" gives each picture up to three words of its own: right two times in three.
+
+    Nothing is tagged before somebody accepts. Once some tags are accepted, ``suggest_tags`` learns from them.
+    """
+    collection.check_writable("a search for first tags")
+    check_choice("by", by, ("cluster", "picture"))
+    wanted = [name for name in default_views(collection) if name == VIEW]
+    computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
+    started = time.perf_counter()
+    if by == "cluster":
+        rows = _by_cluster(collection, language)
+    else:
+        rows = _by_picture(collection, _looks(collection, language))
+    words = sorted({row[1] for row in rows})
+    said = [f"{len(words)} words for {len({row[0] for row in rows})} pictures, by what they show, {by} by {by}."]
+    with collection.transaction():
+        numbers = collection.tagging.numbers(words)
+        run = collection.runs.save_proposals(
+            LOOKS,
+            [NewProposal(item, numbers[word], score, p, [reason]) for item, word, score, p, reason in rows],
+            settings={"by": by},
+            views={VIEW: collection.segments.info(VIEW).version},
+            figures={"said": said, "n_items": len(collection.items), "n_proposals": len(rows)},
+            seconds=time.perf_counter() - started,
+        )
+    return Suggested(run, said, computed)
+
+
+_Row = tuple[int, str, float, float, list[Any]]
+"""Item, word, score, probability, reason."""
+
+
+def _by_cluster(collection: Store, language: str | None) -> list[_Row]:
+    rows: list[_Row] = []
+    for one in cluster_tags(collection, language=language):
+        for item in one.items:
+            others = [other for other in one.items if other != item][:_SHOWN]
+            p = one.probability[item]
+            rows.append((item, one.word, p, p, [LOOKS, f"cluster {one.cluster}", 1.0, others]))
+    return list({(row[0], row[1]): row for row in rows}.values())  # two clusters may have the same word
+
+
+def _by_picture(collection: Store, looks: Looks) -> list[_Row]:
+    ids, tags = collection.items.ids, collection.tags
+    found = tags_by_picture(looks.seen, language=looks.language)
+    answered = {word: _answered(tags, word) for word in {one.word for one in found}}
+    kept: dict[tuple[int, str], _Row] = {}
+    for one in found:
+        item = int(ids[one.row])
+        if one.row not in answered[one.word]:
+            kept.setdefault((item, one.word), (item, one.word, one.score, one.probability, [LOOKS, "", 1.0, []]))
+    return list(kept.values())
+
+
+def _looks(collection: Store, language: str | None) -> Looks:
+    if not has_looks(collection):
+        raise ParameterError(
+            f"{collection.path} has no rows of the picture model that ships with manyview, which first tags are read "
+            f"from. Compute them: `manyview features {collection.path} --view {VIEW} --again`."
+        )
+    return Looks(collection, language)
+
+
+def _answered(tags: TagTable, word: str) -> frozenset[int]:
+    """Rows of items that carry a tag, or of which somebody said no to it."""
+    key = match_key(word)
+    columns = [column for column, name in enumerate(tags.names) if match_key(name) == key]
+    return frozenset(row for part in (tags.yes, tags.no) for row in part[:, columns].nonzero()[0].tolist())

@@ -1,0 +1,79 @@
+"""What the pictures of a collection show, as far as the shipped network can see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..collection.store import Store
+from ..meaning.guesses import Guess, guess_words
+from ..meaning.scoring import Seen, see
+from ..meaning.tables import PICTURE_MODEL
+from ..meaning.words import check_language
+
+__all__ = ["VIEW", "Looks", "has_looks"]
+
+VIEW = "embedding"
+_OF_ALL = 2000
+"""Pictures that stand for the collection, and of a cluster, when words for it are looked for."""
+_OF_A_CLUSTER = 500
+
+
+def has_looks(collection: Store) -> bool:
+    """Are there rows of the shipped picture model? Those of another one mean other things."""
+    if VIEW not in collection.view_names:
+        return False
+    digest = collection.segments.info(VIEW).version.split()[1:2]
+    return digest == [PICTURE_MODEL]
+
+
+class Looks:
+    """The pictures of a collection, one row per item, and words for them in a language; read when first asked for.
+
+    Large clusters are judged by 500 of their pictures, the collection by 2,000, spread evenly.
+    """
+
+    def __init__(self, collection: Store, language: str | None = None) -> None:
+        self._collection = collection
+        self.language = check_language(language)
+
+    @cached_property
+    def rows(self) -> Any:
+        """The rows of the picture model; of NaN or zeros for items without one."""
+        X = self._collection.views([VIEW])
+        rows = X[VIEW]
+        missing = ~X.mask[:, 0]
+        if missing.any():
+            rows = np.array(rows)
+            rows[missing] = np.nan
+        return rows
+
+    @cached_property
+    def seen(self) -> Seen:
+        """All of them, as the score sees them."""
+        return see(self.rows)
+
+    def only(self, places: Any) -> Looks:
+        """The same for some of the items."""
+        part = Looks(self._collection, self.language)
+        part.rows = self.rows[places]
+        return part
+
+    def guesses(self, labels: ArrayLike, wanted: Iterable[int]) -> dict[int, Guess]:
+        """What some clusters seem to show, by label."""
+        groups = np.asarray(labels)
+        parts = {label: _spread(np.flatnonzero(groups == label), _OF_A_CLUSTER) for label in wanted}
+        if not parts:
+            return {}
+        everyone = see(self.rows[_spread(np.arange(groups.size), _OF_ALL)])
+        members = np.concatenate(list(parts.values()))
+        named = np.repeat(list(parts), [part.size for part in parts.values()])
+        return guess_words(see(self.rows[members]), named, everyone=everyone, language=self.language)
+
+
+def _spread(rows: Any, most: int) -> Any:
+    return rows if rows.size <= most else rows[np.linspace(0, rows.size - 1, most).astype(np.int64)]

@@ -1,0 +1,157 @@
+"""One search for tags, words and what is seen: tags answer first, then words, then what the pictures show.
+
+Free words of a search are also asked of the pictures. Whether anything here shows them is said by an absolute score
+(``meaning.scoring``), so that a search can come back with nothing. Where owners wrote captions or tags, a bridge from
+pictures to these has a say in the order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...collection.runs import Run
+from ...features.sentences import is_english, sentence_vectors
+from ...meaning.scoring import Seen
+from ...meaning.search import Bridge, Ranking, rank_pictures
+from ...meaning.words import as_english
+from ...types import Mask, Places
+from ..looks import Looks, has_looks
+from .index import Index
+from .search import Query, Term, matching, parse_query
+
+__all__ = ["NOTHING", "Answer", "Hit", "search_all"]
+
+NOTHING = "Nothing here seems to show that."
+_FEWEST_SAID = 25
+"""Captioned or tagged pictures from which on a bridge never hurts."""
+_MOST_SAID = 400
+_CAPTIONS = "caption"
+
+
+class Hit(NamedTuple):
+    """An item that was found."""
+
+    item: int
+    how: str
+    """"tag": it carries the very tag; "words": its name, tags or text hold the words; "looks": it seems to show it."""
+    score: float | None
+    """How well the picture fits; None where the pictures were not asked, or there is none."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a search found, the best first, and how sure it is of what it saw."""
+
+    query: str
+    hits: list[Hit]
+    more: list[Hit]
+    """Pictures that fit less, the best first: the rest of the ranking."""
+    seen: str | None
+    """"plain", "weak" or "none": does anything here show that? None where pictures were not asked."""
+    sentence: str
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+
+def search_all(index: Index, text: str, run: Run | None = None, *, language: str | None = None) -> Answer:
+    """Search a collection in the language of ``manyview show --search``, and its pictures for the free words."""
+    query = parse_query(text)
+    found = np.flatnonzero(matching(index, query, run))
+    asked = " ".join(term.value for term in query.terms if _is_free(term))
+    ranking = _ranked(index, query, run, as_english(asked, language)) if asked else None
+    tagged = _carriers(index, asked) if asked else np.zeros(index.ids.size, dtype=bool)
+    scores = {} if ranking is None else dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
+    first = [*found[tagged[found]].tolist(), *found[~tagged[found]].tolist()]
+    hits = [Hit(int(index.ids[row]), "tag" if tagged[row] else "words", scores.get(row)) for row in first]
+    if ranking is None:
+        return Answer(str(query), hits, [], None, "" if hits else "Nothing was found.")
+    known = set(first)
+    looks = [Hit(int(index.ids[row]), "looks", scores[row]) for row in ranking.rows.tolist() if row not in known]
+    n_shown = (
+        0 if ranking.answer == "none" else sum(row not in known for row in ranking.rows[: ranking.n_shown].tolist())
+    )
+    shown = [*hits, *looks[:n_shown]]
+    return Answer(str(query), shown, looks[n_shown:], ranking.answer, _sentence(ranking, len(hits), n_shown))
+
+
+def _is_free(term: Term) -> bool:
+    return term.kind == "words" and not term.negated
+
+
+def _ranked(index: Index, query: Query, run: Run | None, asked: str) -> Ranking | None:
+    """The pictures that the other parts of a search leave, in the order in which they fit its free words."""
+    if not has_looks(index.collection):
+        return None
+    seen = _seen(index)
+    rest = Query(tuple(term for term in query.terms if not _is_free(term)))
+    rows = np.flatnonzero(matching(index, rest, run) & seen.there)
+    if not rows.size:
+        return None
+    ranking = rank_pictures(seen[rows], sentence_vectors([asked])[0], _bridge(index, seen))
+    return Ranking(rows[ranking.rows], ranking.scores, ranking.best, ranking.n_shown)
+
+
+def _carriers(index: Index, asked: str) -> Mask:
+    """Which items carry the tag that was asked for, if it is one."""
+    mask = np.zeros(index.ids.size, dtype=bool)
+    number = index.tag_number(asked)
+    if number is not None:
+        rows, tags = index.known
+        mask[rows[tags == number]] = True
+    return mask
+
+
+def _sentence(ranking: Ranking, n_said: int, n_seen: int) -> str:
+    said = f"{n_said} by tags, names and texts" if n_said else ""
+    if ranking.answer == "none":
+        return f"{said}; nothing else here seems to show that." if said else NOTHING
+    unsure = ", though not clearly" if ranking.answer == "weak" else ""
+    seen = f"{n_seen} that seem to show it{unsure}"
+    return f"{said}, and {seen}." if said else f"{seen}."
+
+
+def _seen(index: Index) -> Seen:
+    return index.part("seen", "items", lambda: Looks(index.collection).seen)
+
+
+def _bridge(index: Index, seen: Seen) -> Bridge | None:
+    return index.part("bridge", "items tags decisions", lambda: _make_bridge(index, seen))
+
+
+def _make_bridge(index: Index, seen: Seen) -> Bridge | None:
+    """From pictures to their captions, where enough have one in English, else to their tags."""
+    rows, vectors = _captioned(index, seen)
+    if len(rows) < _FEWEST_SAID:
+        rows, vectors = _tagged(index, seen)
+    return Bridge(seen[rows], vectors) if len(rows) >= _FEWEST_SAID else None
+
+
+def _captioned(index: Index, seen: Seen) -> tuple[Places, Any]:
+    collection = index.collection
+    texts = collection.items.texts()
+    rows = _spread([row for row, text in enumerate(texts) if text and seen.there[row]])
+    said = [texts[row] or "" for row in rows.tolist()]
+    if rows.size < _FEWEST_SAID or not is_english(said):
+        return rows[:0], None
+    if _CAPTIONS in collection.view_names:
+        X = collection.views([_CAPTIONS])
+        rows = rows[X.mask[rows, 0]]
+        return rows, np.asarray(X[_CAPTIONS][rows])
+    return rows, sentence_vectors(said)
+
+
+def _tagged(index: Index, seen: Seen) -> tuple[Places, Any]:
+    words = index.words_by_row()
+    rows = _spread([row for row in sorted(words) if seen.there[row]])
+    if rows.size < _FEWEST_SAID:
+        return rows[:0], None
+    return rows, sentence_vectors(", ".join(as_english(word) for word in words[row]) for row in rows.tolist())
+
+
+def _spread(rows: list[int]) -> Places:
+    found = np.array(rows, dtype=np.int64)
+    return found if found.size <= _MOST_SAID else found[np.linspace(0, found.size - 1, _MOST_SAID).astype(np.int64)]
