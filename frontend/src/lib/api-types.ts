@@ -1708,8 +1708,6 @@ export interface components {
             against: string[];
             /** Goes With */
             goes_with: string[];
-            /** Is Guess */
-            is_guess: boolean;
             /** Like */
             like: components["schemas"]["Member"][];
             /** Like First */

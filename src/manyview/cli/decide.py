@@ -103,13 +103,13 @@ def reject(
 def _ask_first(path: Path, as_json: bool) -> None:
     """Where it is not known how complete the tags are, a line of probability says little: a person is asked, a script
     is told."""
-    from ..workflow.asking import ENOUGH_ANSWERS, is_trusted
+    from ..workflow.asking import ENOUGH_ANSWERS, is_known
     from ..workflow.collection import Collection
 
     with Collection.open(path) as found:
         run = found.runs.newest("suggest")
         n_answers = len(found.decisions.reviewed())
-    if run is None or is_trusted(None, run.figures.get("completeness_source")):
+    if run is None or is_known(run):
         return
     if n_answers >= ENOUGH_ANSWERS:
         how = f"{n_answers} answers are there: run `manyview suggest` again, and the line can be trusted"

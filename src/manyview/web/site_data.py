@@ -114,7 +114,7 @@ def _open(index: Index) -> dict[int, list[Any]]:
     for one in _all_proposals(index):
         why = one.reason
         like = [member.id for member in why.like if member.has_thumb]
-        told = [why.likeness, like, why.goes_with, why.n_with, why.n_all, why.against, why.like_first, why.is_guess]
+        told = [why.likeness, like, why.goes_with, why.n_with, why.n_all, why.against, why.like_first]
         promise = [one.score, one.probability, one.is_worth_asking, one.is_trusted, one.sure]
         row = [one.item, one.tag, *promise, one.sentence, told]
         found.setdefault(one.item, []).append(row)
