@@ -1140,6 +1140,8 @@ export interface components {
         };
         /** DoubtfulTag */
         DoubtfulTag: {
+            /** Doubt */
+            doubt: number;
             /** Has Thumb */
             has_thumb: boolean;
             /** Item */
@@ -1148,8 +1150,6 @@ export interface components {
             key: string;
             /** Opening */
             opening: string | null;
-            /** Probability */
-            probability: number;
             /** Sentence */
             sentence: string;
             /** Tag */
