@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from manyview import Collection
+from manyview.workflow.reading.index import Index
 from manyview.workflow.suggest import suggest_tags
 
 from .steps import comes_to, go, labels, says
@@ -318,7 +319,9 @@ def test_a_line_asks_for_answers_first(page):
 def test_all_above_the_line_with_its_precision(page, served):
     with Collection.open(served.collection, write=True, wait=30) as found:
         suggest_tags(found, completeness=0.65, n_jobs=1)  # known now
+        n_open = Index(found).n_open
     opened(page)
+    comes_to(page, lambda: to_go(page), n_open)
     expect(page.get_by_role("article").get_by_text(re.compile(r"^\d+ %$"))).to_be_visible()
     start = to_go(page)
     slider = page.get_by_role("slider", name="The line")
