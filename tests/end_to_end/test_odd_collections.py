@@ -83,12 +83,12 @@ def test_texts_alone(tmp_path):
         words = "the cat sat on another mat" if number % 2 else "a car drives down some road"
         (tmp_path / "d" / ("sub" if number % 2 else ".") / f"{number}.txt").write_text(f"{words} {number}")
     run("init", tmp_path / "d")
-    assert "views: words" in run("fit", tmp_path / "d.manyview", "-k", 2).stdout
+    assert "views: caption" in run("fit", tmp_path / "d.manyview", "-k", 2).stdout
     found = labels(tmp_path / "d.manyview")
     assert sorted(found) == [0] * 4 + [1] * 4 and len(set(found[:4])) == 1
     (tmp_path / "e").mkdir()
-    (tmp_path / "e" / "a.txt").write_text("alpha")
-    (tmp_path / "e" / "b.txt").write_text("beta")
+    (tmp_path / "e" / "a.txt").write_text("hundertzwölf")
+    (tmp_path / "e" / "b.txt").write_text("dreiundachtzig")
     run("init", tmp_path / "e")
     assert "no word is in two texts" in run("fit", tmp_path / "e.manyview", code=2).stderr
 
@@ -137,7 +137,7 @@ def test_a_changed_table_computes_what_changed(tmp_path):
     Image.new("RGB", (64, 64), (0, 255, 0)).save(table.parent / "05.png")
     run("init", table, "-o", path)
     rows = json.loads(run("features", path, "--json").stdout)["new_rows"]
-    assert rows == {"embedding": 2, "words": 2}
+    assert rows == {"embedding": 2, "caption": 2}
 
 
 def test_a_disk_that_is_away_costs_nothing(noise, tmp_path):

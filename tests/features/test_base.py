@@ -97,7 +97,7 @@ class TestByName:
     def test_names(self):
         announced = set(base._ANNOUNCED)  # by other rooms, with tests of their own
         assert set(extractor_names("picture")) - announced == set(SIZES)
-        assert set(extractor_names("text")) == {"words"} and set(extractor_names("tags")) == {"tags"}
+        assert set(extractor_names("text")) == {"words", "caption", "text"} and set(extractor_names("tags")) == {"tags"}
         assert "motion" in extractor_names()
 
     def test_unknown(self):

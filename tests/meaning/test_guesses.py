@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from manyview.errors import ViewError
-from manyview.meaning.first_tags import tags_by_cluster, tags_by_picture, with_neighbours
+from manyview.meaning.first_tags import neighbour_weights, tags_by_cluster, tags_by_picture
 from manyview.meaning.guesses import Guess, guess_words
-from manyview.meaning.scoring import Seen, ask_words, score, see
+from manyview.meaning.scoring import ask_words, score, see
 from manyview.meaning.tables import tables
 from manyview.meaning.words import english_words, photo_words
 
@@ -72,17 +72,13 @@ def test_words_that_are_one_in_a_language_are_offered_once(monkeypatch, seen):
 
 
 def test_neighbours_are_the_eight_nearest_that_are_alike(seen):
-    found = with_neighbours(seen)
+    weights = neighbour_weights(seen).toarray()
     alike = seen.rows @ seen.rows.T
-    scores = score(seen, ask_words())
-    for row in (0, 25, 59):
+    for row in range(60):
         near = [other for other in np.argsort(-alike[row]).tolist() if other != row][:8]
-        kept = [row, *(other for other in near if alike[row, other] >= 0.5)]
-        assert np.allclose(score(found, ask_words())[row], scores[kept].mean(axis=0), atol=1e-5)
-    some = with_neighbours(seen, [25, 3])
-    assert np.allclose(some.rows, found.rows[[25, 3]], atol=1e-6)
-    lonely = Seen(*(part[:1] for part in (seen.rows, seen.sentences, seen.sure)))
-    assert np.allclose(with_neighbours(lonely).rows, lonely.rows, atol=1e-7)
+        kept = sorted([row, *(other for other in near if alike[row, other] >= 0.5)])
+        assert np.flatnonzero(weights[row]).tolist() == kept and np.allclose(weights[row, kept], 1 / len(kept))
+    assert neighbour_weights(seen[:1]).toarray().tolist() == [[1.0]]
 
 
 def test_by_cluster_only_clear_clusters_propose_and_doubtful_pictures_are_apart(seen):

@@ -187,6 +187,9 @@ class ClusterRow(Response):
 
 class ClustersPage(Response):
     run: RunFacts | None
+    coarser: int | None
+    """Clusters at the next level up; None where there is none, or the run is not the newest."""
+    finer: int | None
     clusters: list[ClusterRow]
     n_items: int
     n_unplaced: int
@@ -567,6 +570,10 @@ class Pin(Request):
 
 class Split(Request):
     n: Annotated[int, Field(ge=2, le=100)] = 2
+
+
+class ToLevel(Request):
+    to: Literal["coarser", "finer"]
 
 
 class Merge(Request):
