@@ -130,10 +130,11 @@ def test_tags_are_added_and_removed_with_a_way_back(page):
 
 def test_proposals_of_an_item_are_answered(page):
     go(page, "#/items/30")
-    asked = page.get_by_role("heading", name="Proposed").locator("..").get_by_role("listitem")
+    page.get_by_role("button", name=re.compile(r"^\d+ less likely$")).click()
+    asked = page.get_by_role("button", name=re.compile("^Yes, "))
     expect(asked.first).to_be_visible()
     n = asked.count()
-    asked.first.get_by_role("button", name=re.compile("^Yes")).click()
+    asked.first.click()
     expect(asked).to_have_count(n - 1)
     page.keyboard.press("n")
     expect(asked).to_have_count(n - 2)

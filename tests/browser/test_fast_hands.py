@@ -138,7 +138,7 @@ def test_the_server_hears_nothing_before_the_next_page(hands, served):
 def test_two_tabs_of_one_browser(hands, served, watch):
     page, before = hands.page, answers(served)
     other = Hands(page.context.new_page())
-    other.page.goto(f"{served.base}#/review?order=informative")
+    other.page.goto(f"{served.base}#/review?all=true")
     expect(other.page.get_by_role("article")).to_be_visible()
     for turn in range(4):
         for one in (hands, other):

@@ -1,9 +1,14 @@
 """The review queue: every answer counts at once, is kept, can be taken back, and is seen by the other tabs."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import expect
+
+from manyview import Collection
+from manyview.workflow.reading.index import Index
+from manyview.workflow.suggest import suggest_tags
 
 from .steps import comes_to, go, labels, says
 
@@ -130,16 +135,125 @@ def test_a_refused_answer_comes_back(page, watch):
     comes_to(page, lambda: to_go(page), start)
 
 
-def test_tag_by_tag_and_the_next_tag(page):
+def test_one_tag_and_the_next_tag(page):
     opened(page)
-    page.get_by_role("combobox", name="Group by").select_option("tag")
+    chosen = page.get_by_role("combobox", name="Tag", exact=True)
+    first, second = chosen.locator("option").nth(1), chosen.locator("option").nth(2)
+    tag, after = first.get_attribute("value"), second.get_attribute("value")
+    chosen.select_option(tag)
     expect(page).to_have_url(re.compile("tag="))
-    tag = page.get_by_role("combobox", name="Tag", exact=True).input_value()
     expect(page.get_by_role("heading", name=f"{tag}?")).to_be_visible()
+    chosen.blur()
     page.keyboard.press("t")
-    expect(page.get_by_role("combobox", name="Tag", exact=True)).not_to_have_value(tag)
-    page.get_by_role("combobox", name="Order").select_option("informative")
-    expect(page).to_have_url(re.compile("order=informative"))
+    expect(chosen).to_have_value(after)
+
+
+def test_less_likely_ones_are_one_click_away(page):
+    opened(page)
+    worth = to_go(page)
+    page.get_by_role("button", name=re.compile("less likely ones")).click()
+    comes_to(page, lambda: to_go(page) > worth, True)
+    expect(page.get_by_role("link", name=re.compile("Review")).first).to_contain_text(str(worth))
+    page.get_by_role("button", name="Only what is worth asking").click()
+    comes_to(page, lambda: to_go(page), worth)
+
+
+def test_reasons_are_pictures_that_lead_somewhere(page):
+    opened(page)
+    like = page.get_by_role("list", name=re.compile("^Items that are alike and carry"))
+    while like.count() == 0:
+        page.keyboard.press("Space")
+        page.wait_for_timeout(100)
+    expect(page.get_by_text(re.compile("^looks like .* which carr"))).to_be_visible()
+    link = like.get_by_role("link").first
+    link.click()
+    expect(page).to_have_url(re.compile(r"#/items/\d+"))
+
+
+def test_one_item_with_chips_to_tick(page):
+    go(page, "#/review?mode=item")
+    status = page.get_by_role("status", name="Open items")
+    article = page.get_by_role("article")
+    expect(article).to_be_visible()
+    first, start = article.get_attribute("aria-label"), status.inner_text()
+    chips = article.get_by_role("group", name="Proposed tags").get_by_role("button", name=re.compile("likely$|%$"))
+    before = chips.first.get_attribute("aria-pressed")
+    tag = chips.first.inner_text()
+    page.keyboard.press("1")
+    expect(chips.first).not_to_have_attribute("aria-pressed", before)
+    done = article.get_by_role("button", name=re.compile("^Yes to"))
+    n_yes = int(re.search(r"Yes to (\d+)", done.inner_text()).group(1))
+    assert n_yes == sum(one == "true" for one in chips.evaluate_all("all => all.map(o => o.ariaPressed)")), tag
+    page.keyboard.press("Enter")
+    comes_to(page, lambda: article.get_attribute("aria-label") != first, True)
+    expect(status).not_to_have_text(start)
+    says(page, "")
+    page.keyboard.press("z")
+    comes_to(page, lambda: article.get_attribute("aria-label"), first)
+    expect(status).to_have_text(start)
+    page.keyboard.press("Space")
+    comes_to(page, lambda: article.get_attribute("aria-label") != first, True)
+
+
+def test_accept_many_surely(page):
+    go(page, "#/review?mode=surely&share=70")
+    start = page.get_by_role("region", name="Before you begin")
+    expect(start.get_by_text(re.compile(r"About \d+ answers bring about \d+ tags"))).to_be_visible()
+    start.get_by_role("button", name="Start").click()
+    progress = page.get_by_role("status", name="Progress")
+    expect(progress).to_contain_text("0 answers")
+    first = shown(page)
+    page.keyboard.press("n")
+    expect(progress).to_contain_text("1 answer, 0 yes")
+    page.keyboard.press("z")
+    expect(progress).to_contain_text("0 answers")
+    assert shown(page) == first
+    page.keyboard.press("y")
+    expect(progress).to_contain_text("1 answer, 1 yes")
+    page.reload()  # it goes on where it was
+    expect(progress).to_contain_text("1 answer, 1 yes")
+    result = page.get_by_role("region", name="Result")
+    for n in range(2, 60):
+        page.get_by_role("button", name=re.compile("^Yes")).click()
+        expect(progress.or_(result)).to_contain_text(re.compile(f"{n} answers, {n} yes|Proved"))
+        if result.count():
+            break
+    expect(result.get_by_role("heading", name=re.compile("Proved: at least 70% of these"))).to_be_visible()
+    result.get_by_role("button", name=re.compile("Accept the other")).click()
+    expect(result.get_by_role("heading", name=re.compile(r"\d+ tags accepted"))).to_be_visible()
+    says(page, "95% sure")
+    result.get_by_role("button", name="Undo all of it").click()
+    expect(result.get_by_role("button", name=re.compile("Accept the other"))).to_be_visible()
+
+
+def test_doubtful_tags_are_kept_or_taken_away(page, served):
+    with Collection.open(served.collection, write=True, wait=30) as found:
+        table = found.tags
+        pairs = [
+            [int(found.items.ids[row]), found.tagging.find(table.names[int(table.yes[row].indices[0])]), 0.9]
+            for row in range(40)
+            if table.yes[row].nnz
+        ][:4]
+        run = found.runs.get(kind="suggest").id
+        found._catalog.run(
+            "UPDATE runs SET figures = json_set(figures, '$.doubtful', json(?)) WHERE id = ?", (json.dumps(pairs), run)
+        )
+    go(page, "#/review?mode=doubtful")
+    status = page.get_by_role("status", name="Doubtful tags")
+    expect(status).to_contain_text("4 recorded tags")
+    first = shown(page)
+    page.keyboard.press("n")
+    expect(status).to_contain_text("3 recorded tags")
+    says(page, "rejected")
+    second = shown(page)
+    assert second != first
+    page.keyboard.press("y")
+    expect(status).to_contain_text("2 recorded tags")
+    page.keyboard.press("z")
+    comes_to(page, lambda: shown(page), second)
+    page.keyboard.press("z")
+    comes_to(page, lambda: shown(page), first)
+    expect(status).to_contain_text("4 recorded tags")
 
 
 def test_a_sheet_of_24(page):
@@ -162,27 +276,10 @@ def test_a_sheet_of_24(page):
     page.keyboard.press("z")
     page.keyboard.press("z")
     expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{total} to go")
-    page.get_by_role("button", name=re.compile("Yes to all")).click()
+    page.get_by_role("button", name=re.compile("Yes to the rest")).click()
     expect(page.get_by_role("status", name="Open proposals")).to_have_text(re.compile(f"^{max(0, total - n)} to go"))
     page.keyboard.press("z")
     expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{total} to go")
-
-
-def test_all_above_the_line_with_its_precision(page):
-    opened(page)
-    start = to_go(page)
-    slider = page.get_by_role("slider", name="The line")
-    slider.fill("50")
-    expect(page.get_by_text(re.compile("above it, about .*% of them right"))).to_be_visible()
-    expect(page).to_have_url(re.compile("line=50"))
-    button = page.get_by_role("button", name=re.compile(r"^Accept \d"))
-    n = int(re.sub(r"\D", "", button.inner_text()))
-    assert 0 < n < start
-    slider.blur()
-    page.keyboard.press("a")
-    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start - n:,} to go")
-    page.get_by_role("status", name="Messages").get_by_role("button", name="Undo").last.click()
-    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start:,} to go")
 
 
 def test_on_a_phone_by_swipe_and_by_button(new_page):
@@ -190,7 +287,7 @@ def test_on_a_phone_by_swipe_and_by_button(new_page):
     first = shown(page)
     page.wait_for_function("() => /[1-9]/.test(document.querySelector('main [role=status]').textContent)")
     start = to_go(page)
-    box = page.get_by_role("article").get_by_role("presentation").bounding_box()
+    box = page.get_by_role("article").get_by_role("presentation").first.bounding_box()
     x, y = box["x"] + 80, box["y"] + 80
     touch = page.context.new_cdp_session(page)
     touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
@@ -204,3 +301,38 @@ def test_on_a_phone_by_swipe_and_by_button(new_page):
     page.get_by_role("button", name="No", exact=True).click()
     expect(page.get_by_role("article")).not_to_have_attribute("aria-label", first)
     expect(page.get_by_role("navigation", name="Pages, at the bottom")).to_be_visible()
+
+
+def test_a_line_asks_for_answers_first(page):
+    opened(page)
+    expect(page.get_by_text(re.compile(r"quick answers?, and the line can be trusted"))).to_be_visible()
+    page.get_by_role("button", name=re.compile(r"^Answer \d+")).click()
+    expect(page).to_have_url(re.compile("mode=quick"))
+    left = to_go(page)
+    expect(page.get_by_role("article")).to_be_visible()
+    page.keyboard.press("y")
+    comes_to(page, lambda: to_go(page), left - 1)
+    page.keyboard.press("z")
+    comes_to(page, lambda: to_go(page), left)
+
+
+def test_all_above_the_line_with_its_precision(page, served):
+    with Collection.open(served.collection, write=True, wait=30) as found:
+        suggest_tags(found, completeness=0.65, n_jobs=1)  # known now
+        n_open = Index(found).n_open
+    opened(page)
+    comes_to(page, lambda: to_go(page), n_open)
+    expect(page.get_by_role("article").get_by_text(re.compile(r"^\d+ %$"))).to_be_visible()
+    start = to_go(page)
+    slider = page.get_by_role("slider", name="The line")
+    slider.fill("50")
+    expect(page.get_by_text(re.compile("above it, about .*% of them right"))).to_be_visible()
+    expect(page).to_have_url(re.compile("line=50"))
+    button = page.get_by_role("button", name=re.compile(r"^Accept \d"))
+    n = int(re.sub(r"\D", "", button.inner_text()))
+    assert 0 < n <= start
+    slider.blur()
+    page.keyboard.press("a")
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start - n:,} to go")
+    page.get_by_role("status", name="Messages").get_by_role("button", name="Undo").last.click()
+    expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start:,} to go")

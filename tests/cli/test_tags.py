@@ -187,11 +187,11 @@ def test_doubtful_tags_are_listed(path):
     with Collection.open(path, write=True) as found:
         item = found.items.named("7").id
         tag = found.tags.names[found.tags.yes[found.items.ids.tolist().index(item)].indices[0]]
-        doubts = f"[[{item}, {found.tagging.find(tag)}, 0.03]]"
+        doubts = f"[[{item}, {found.tagging.find(tag)}, 0.9]]"
         found._catalog.run("UPDATE runs SET figures = json_set(figures, '$.doubtful', json(?))", (doubts,))
     said = run("suggest", path, "--open", "--doubtful")
     assert "1 recorded tag is doubtful" in said and tag in said and "manyview reject" in said
     [one] = ask("suggest", path, "--open", "--doubtful")["doubtful"]
-    assert (one["item"], one["item_id"], one["tag"], one["probability"]) == ("7", item, tag, 0.03)
+    assert (one["item"], one["item_id"], one["tag"], one["doubt"]) == ("7", item, tag, 0.9)
     run("reject", path, "--item", 7, "--tag", tag)
     assert ask("suggest", path, "--open", "--doubtful")["doubtful"] == []

@@ -5,7 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from manyview.completion import Proposals
 from manyview.completion.audit import ALPHAS, CONFIDENCE, Bets, batch_size, plan, standing
+from manyview.errors import ParameterError
 
 
 def literal_wealth(answers, n, share):
@@ -143,3 +145,28 @@ def test_a_plan_says_what_it_will_take():
     few = plan(np.full(30, 0.87), 0.8)
     assert not few.is_worth_it
     assert plan(np.full(30, 0.3), 0.8) == (0, 0, 0, 0.0)
+
+
+def test_proposals_are_audited():
+    n, rng = 600, np.random.default_rng(5)
+    truth = rng.random(n) < 0.93
+    numbers = np.arange(n)
+    found = Proposals(
+        numbers,
+        np.zeros(n, dtype=np.int64),
+        np.ones(n, dtype=np.float32),
+        np.linspace(0.99, 0.75, n),
+        *np.zeros((2, n)),
+        np.ones(n, dtype=bool),
+        ["sea"],
+        numbers,
+        lambda items, columns: [((), "")] * len(items),
+    )
+    done = found.audit(lambda one: bool(truth[one.item]), 0.8)
+    assert done.is_proved and done.asked < 150 and truth[done.accepted].mean() > 0.8
+    assert done.accepted.size == done.n - (done.asked - done.right)
+    assert found.audit(lambda one: bool(truth[one.item]), 0.8, random_state=0).asked == done.asked
+    never = found.audit(lambda one: False, 0.8)
+    assert not never.is_proved and never.accepted.size == 0
+    with pytest.raises(ParameterError, match="at_least must be"):
+        found.audit(lambda one: True, 80)

@@ -29,8 +29,9 @@ def collection(tmp_path, monkeypatch):
 
     def doubtful(self, top):
         names = list(self.tag_names_)
-        columns = np.array([names.index("snow"), names.index("sand")])
-        return SimpleNamespace(items=np.array([5, 0]), columns=columns, probabilities=np.array([0.04, 0.3]))
+        found = [(5, "snow", 0.96), (0, "sand", 0.7), (1, "sand", 0.2)]  # the last is more likely right than wrong
+        rows, tags, doubt = zip(*((item, names.index(tag), p) for item, tag, p in found), strict=True)
+        return SimpleNamespace(items=np.array(rows), columns=np.array(tags), probabilities=1 - np.array(doubt))
 
     monkeypatch.setattr(TagCompleter, "doubtful", doubtful)
     with Collection.create(tmp_path / "c.manyview", pictures) as made:
@@ -43,7 +44,7 @@ def collection(tmp_path, monkeypatch):
 def test_they_are_asked_once(collection):
     first, second = collection.doubtful()
     item = collection.items.find("5.png").id
-    assert (first.item_id, first.tag, first.probability) == (item, "snow", 0.04)
+    assert (first.item_id, first.tag, first.doubt) == (item, "snow", 0.96)
     assert first.reason == "snow: seldom goes with sand (on 0 of 4 other items with it)."
     assert second.tag == "sand" and collection.doubtful(top=1) == [first]
     entry = collection.accept([(second.item_id, "sand")])  # it is right

@@ -1164,6 +1164,8 @@ export interface components {
         };
         /** DoubtfulTag */
         DoubtfulTag: {
+            /** Doubt */
+            doubt: number;
             /** Has Thumb */
             has_thumb: boolean;
             /** Item */
@@ -1172,8 +1174,6 @@ export interface components {
             key: string;
             /** Opening */
             opening: string | null;
-            /** Probability */
-            probability: number;
             /** Sentence */
             sentence: string;
             /** Tag */

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.checks import as_generator, check_number
+from .audit import batch_size, standing
 from .evidence import Evidence
 from .probability import how_sure
 
-__all__ = ["Proposal", "Proposals", "best_of_rows"]
+__all__ = ["Audited", "Proposal", "Proposals", "best_of_rows"]
 
 _AT_ONCE = 2048
 
@@ -44,6 +46,18 @@ class Proposal:
     def sure(self) -> str:
         """ "83 %", or very likely, likely, maybe."""
         return how_sure(self.probability, self.trusted)
+
+
+class Audited(NamedTuple):
+    """What an audit of proposals has come to."""
+
+    is_proved: bool
+    accepted: NDArray[np.int64]
+    """Which proposals to accept: those answered with yes and, where it is proved, the rest of the batch unseen."""
+    n: int
+    """Tags in the batch, of which at least the share is right."""
+    asked: int
+    right: int
 
 
 Explain = Callable[[NDArray[np.int64], NDArray[np.int64]], list[tuple[tuple[Evidence, ...], str]]]
@@ -101,6 +115,26 @@ class Proposals(Sequence[Proposal]):
     def of(self, item: int) -> list[Proposal]:
         """The proposals of one item, best first."""
         return self._made(np.flatnonzero(self.items == item))
+
+    def audit(self, answer: Callable[[Proposal], bool], at_least: float = 0.8, random_state: Any = 0) -> Audited:
+        """Accept many with a guarantee: ``answer`` is asked about random ones of the likeliest, one by one, until it is
+        proved, 95 % sure and whatever the probabilities are worth, that ``at_least`` of the batch are right.
+        """
+        check_number("at_least", at_least, low=0.5, high=0.99)
+        likeliest = np.lexsort((self.items, -self.scores, -self.probabilities))
+        order = as_generator(random_state).permutation(batch_size(self.probabilities[likeliest], at_least)).tolist()
+        right: dict[int, bool] = {}
+
+        def said(place: int) -> bool:
+            right[place] = bool(answer(self[int(likeliest[place])]))
+            return right[place]
+
+        end = standing(order, at_least, said)
+        unseen = range(end.n) if end.verdict == "proved" else ()
+        accepted = sorted(
+            {place for place in right if right[place]} | {place for place in unseen if place not in right}
+        )
+        return Audited(end.verdict == "proved", likeliest[accepted], end.n, end.asked, end.right)
 
     def __repr__(self) -> str:
         return f"Proposals({len(self)} of {np.unique(self.items).size} items)"

@@ -410,8 +410,8 @@ class DoubtfulTag(Response):
     item: int
     key: str
     tag: str
-    probability: float
-    """How likely it is right."""
+    doubt: float
+    """How likely it does not belong: an order, and no promise."""
     sentence: str
     has_thumb: bool
     opening: str | None

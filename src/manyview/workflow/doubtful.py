@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .asking import WORTH_ASKING
 from .reading.index import Index
 from .why_proposed import Carriers
 
@@ -23,17 +24,19 @@ class Doubt(NamedTuple):
 
     item_id: int
     tag: str
-    probability: float
-    """How likely it is right."""
+    doubt: float
+    """How likely it does not belong: an order, and no promise."""
     reason: str
 
 
 def found_doubts(completer: Any, numbers: Sequence[int | None], ids: Any) -> list[list[Any]]:
-    """What a completer doubts, as a run keeps it: item, number of the tag, how likely it is right."""
+    """What a completer doubts, as a run keeps it: item, number of the tag, how likely it does not belong."""
     found = completer.doubtful(top=_KEPT)
-    pairs = zip(found.items.tolist(), found.columns.tolist(), found.probabilities.tolist(), strict=True)
+    doubts = zip(found.items.tolist(), found.columns.tolist(), (1.0 - found.probabilities).tolist(), strict=True)
     return [
-        [int(ids[row]), numbers[column], round(sure, 4)] for row, column, sure in pairs if numbers[column] is not None
+        [int(ids[row]), numbers[column], round(doubt, 4)]
+        for row, column, doubt in doubts
+        if doubt >= WORTH_ASKING and numbers[column] is not None
     ]
 
 
@@ -44,8 +47,8 @@ def doubtful_tags(index: Index, top: int | None = None) -> list[Doubt]:
     chosen = [one for one in kept if (one[0], one[1]) in open_ones][:top]
     names, words = index.tag_names, index.words_by_row()
     return [
-        Doubt(item, names[tag], sure, _reason(item, names[tag], words[index.row_of(item)], index.carriers))
-        for item, tag, sure in chosen
+        Doubt(item, names[tag], doubt, _reason(item, names[tag], words[index.row_of(item)], index.carriers))
+        for item, tag, doubt in chosen
     ]
 
 

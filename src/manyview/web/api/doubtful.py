@@ -34,7 +34,7 @@ def doubtful_page(index: Index, limit: int = 60) -> models.DoubtfulPage:
             models.DoubtfulTag(
                 item=one.item_id,
                 tag=one.tag,
-                probability=one.probability,
+                doubt=one.doubt,
                 sentence=one.reason,
                 tags=[word for word in words.get(index.row_of(one.item_id), []) if word != one.tag],
                 **{name: facts[one.item_id][name] for name in ("key", "has_thumb", "opening")},
