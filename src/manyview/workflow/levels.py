@@ -7,6 +7,7 @@ kept, so that numbers and names are the same whichever way a person came to a le
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -140,17 +141,23 @@ def _named(collection: Store, run: Run, model: Any, cut: tuple[Ids, Ids, int], m
 
 
 def _own_name(row: Any) -> str:
-    """What the run called a cluster; nothing where it only guessed, since it may guess anew."""
-    if not row.profile:
-        return str(row.name or "")
-    name = row.profile["name"]
-    return "" if name.get("is_guess") else str(name["name"])
+    """What the run called a cluster, where that lasts."""
+    return _lasting(row.profile.get("name", {"source": "number"}))
+
+
+def _lasting(name: Mapping[str, Any]) -> str:
+    """A name that stays with its cluster; nothing for a guess, or a mere number."""
+    return "" if name.get("is_guess") or name["source"] == "number" else str(name["name"])
 
 
 def _common_words(names: list[str]) -> str:
     """The words that all names have, in the order of the first; nothing where there are none."""
     words = [name.split(", ") for name in names]
-    return ", ".join(word for word in words[0] if all(word in other for other in words[1:])) if words else ""
+    return (
+        ", ".join(word for word in words[0] if all(word in other for other in words[1:]))
+        if all(names) and words
+        else ""
+    )
 
 
 def level_clusters(collection: Store, run: Run, n_clusters: int) -> tuple[Level, list[LiveCluster]]:
@@ -196,7 +203,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
     fewest, most = level.model.level_range_
     figures["levels"] = [fewest, n_clusters, most]
     with collection.transaction():
-        names = {one.label: "" if one.name.is_guess else one.name.name for one in profiles}
+        names = {one.label: _lasting(one.name.to_dict()) for one in profiles}
         identities = {label: level.identities.get(label) or collection.living.new_cluster() for label in sorted(names)}
         known = {level.nodes[c]: (identities[c], name) for c, name in names.items() if c in level.nodes}
         figures["nodes"] = {str(node): list(one) for node, one in (level.known | known).items()}
