@@ -28,6 +28,8 @@ PAGES = {
     "item": ("#/items/5", "light"),
     "review": ("#/review", "light"),
     "sheet": ("#/review?mode=sheet", "light"),
+    "item-by-item": ("#/review?mode=item", "light"),
+    "surely": ("#/review?mode=surely", "light"),
     "map": ("#/map", "dark"),
     "search": ("#/search?q=tag%3Aface", "light"),
     "compare": ("#/compare", "light"),

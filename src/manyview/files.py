@@ -257,5 +257,5 @@ def inside(root: str, path: str) -> str:
         raise BadFile("outside", "its name holds a NUL character.")
     real = os.path.realpath(os.path.join(root, path))
     if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
-        raise BadFile("outside", f"it lies outside {root}, and nothing outside is read.")
+        raise BadFile("outside", f"it is outside {root}, and nothing outside is read.")
     return real

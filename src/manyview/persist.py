@@ -157,13 +157,13 @@ class _Writer:
         if hasattr(item, "get_params"):
             return self.estimator(item, where)
         raise ParameterError(
-            f"{where} holds a {type(item).__name__}, which cannot be saved without code. Set it to a number, a word, "
+            f"{where} holds a {type(item).__name__}, which cannot be saved as plain data. Set it to a number, a word, "
             "an array or None before saving."
         )
 
     def _keep(self, array: NDArray[Any], where: str) -> str:
         if array.dtype.hasobject:
-            raise ParameterError(f"{where} is an array of Python objects, which cannot be saved without code.")
+            raise ParameterError(f"{where} is an array of Python objects, which cannot be saved as plain data.")
         name = f"{self.generation}-{len(self.arrays)}.npy"
         self.arrays[name] = np.asarray(array)
         return name

@@ -110,3 +110,16 @@ def test_add_and_compare(path, tmp_path):
 def test_fresh_and_going_on(path):
     assert "goes on from run 1" in run("fit", path, "-k", 4).stdout
     assert "goes on" not in run("fit", path, "-k", 4, "--fresh").stdout
+
+
+def test_levels_from_the_command_line(path):
+    before = sizes(path)
+    shown = told("show", path, "--level", 2, "--items")
+    assert len(shown["clusters"]) == 2 and sum(one["size"] for one in shown["clusters"]) == sum(before.values())
+    assert {item["label"] for item in shown["items"]} == {0, 1} and sizes(path) == before
+    up = told("fit", path, "--coarser")
+    assert up["n_clusters"] == 3 and up["said"] == ["3 clusters: a level of run 1, cut from its tree."]
+    assert told("show", path)["settings"]["level"] == 3
+    assert "level of run 2" in run("fit", path, "--finer").stdout
+    assert "takes no other option" in run("fit", path, "--finer", "-k", 3, code=2).stderr
+    assert "the levels go from 2 to" in run("show", path, "--level", 99, code=2).stderr

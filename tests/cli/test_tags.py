@@ -154,3 +154,44 @@ def test_what_cannot_be_done_is_said(path, tmp_path):
         assert words in run(*arguments, code=2), arguments
     with Collection.open(path) as collection:
         assert len(collection.history) == 0
+
+
+def test_a_line_is_trusted_once_completeness_is_known(path, monkeypatch):
+    run("suggest", path, "--jobs", 1)
+    err = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+        app(["accept", str(path), "--min-probability", "0.9"])
+    assert not ended.value.code and "30 quick answers" in err.getvalue() and "--at-least 0.8" in err.getvalue()
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    with Collection.open(path) as before:
+        n_entries = len(before.history)
+    run("accept", path, "--min-probability", 0.7)
+    with Collection.open(path) as after:
+        assert len(after.history) == n_entries  # it asked, and was told no
+    assert "accepted" in run("accept", path, "--min-probability", 0.7, "--yes")
+    monkeypatch.undo()
+    said = run("suggest", path, "--jobs", 1, "--completeness", 0.6, "--rows", 3)
+    assert " %" in said and "of them should be right" in said and "very likely" not in said
+    with redirect_stdout(io.StringIO()), redirect_stderr(err := io.StringIO()), pytest.raises(SystemExit):
+        app(["accept", str(path), "--min-probability", "0.6"])
+    assert "note" not in err.getvalue()
+
+
+def test_doubtful_tags_are_listed(path):
+    run("suggest", path, "--jobs", 1)
+    with Collection.open(path, write=True) as found:
+        item = found.items.named("7").id
+        tag = found.tags.names[found.tags.yes[found.items.ids.tolist().index(item)].indices[0]]
+        doubts = f"[[{item}, {found.tagging.find(tag)}, 0.03]]"
+        found._catalog.run("UPDATE runs SET figures = json_set(figures, '$.doubtful', json(?))", (doubts,))
+    said = run("suggest", path, "--open", "--doubtful")
+    assert "1 recorded tag is doubtful" in said and tag in said and "manyview reject" in said
+    [one] = ask("suggest", path, "--open", "--doubtful")["doubtful"]
+    assert (one["item"], one["item_id"], one["tag"], one["probability"]) == ("7", item, tag, 0.03)
+    run("reject", path, "--item", 7, "--tag", tag)
+    assert ask("suggest", path, "--open", "--doubtful")["doubtful"] == []

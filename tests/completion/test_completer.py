@@ -374,7 +374,7 @@ def test_wrong_data(completer):
         TagCompleter(KMeans(3, n_init=1).fit(LOOKS)).fit(LOOKS[:100], VISIBLE[:100])
     with pytest.raises(ParameterError, match="top must be"):
         completer.propose(top=0)
-    with pytest.raises(ViewError, match="was not there in fit"):
+    with pytest.raises(ViewError, match="was not part of fit"):
         completer.tag_scores({"other": LOOKS})
     with pytest.warns(ViewWarning, match="view 'flat' says nothing"):
         TagCompleter().fit({"looks": LOOKS, "flat": np.ones((N, 2))}, VISIBLE)

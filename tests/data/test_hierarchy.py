@@ -62,7 +62,7 @@ def test_columns_of_a_vocabulary():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: TagHierarchy.from_paths(["a|b", "b|c", "c|a"]), "above itself: .*'a'"),
+        (lambda: TagHierarchy.from_paths(["a|b", "b|c", "c|a"]), "its own ancestor: .*'a'"),
         (lambda: TagHierarchy.from_paths("a|b"), "list of paths"),
         (lambda: TagHierarchy.from_paths(["a||b"]), "empty part"),
         (lambda: TagHierarchy.from_layers([["a"], ["A"]]), "appears twice"),

@@ -89,13 +89,14 @@ class TestGoodFiles:
         assert answer[0]["animated"]
         assert np.abs(pixels_of(answer).astype(int) - PIXELS).mean() < 20
 
+    @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF"])
     @pytest.mark.parametrize("orientation", range(1, 10))
-    def test_turned_upright(self, tmp_path, orientation):
+    def test_turned_upright(self, tmp_path, orientation, kind):
         from PIL import ImageOps
 
         exif = Image.Exif()
         exif[0x0112] = orientation
-        content = encoded("JPEG", exif=exif, quality=95)
+        content = encoded(kind, exif=exif, **({"quality": 95} if kind == "JPEG" else {}))
         answer = opened(tmp_path, content)
         expected = np.asarray(ImageOps.exif_transpose(Image.open(io.BytesIO(content))))
         np.testing.assert_array_equal(pixels_of(answer), expected)

@@ -121,6 +121,9 @@ def test_sentences():
     close = told({16: 1.0, 22: 0.8, 9: 0.4})
     assert close.reason == "16 clusters; 22 fits almost as well. Coarser: 9, finer: 22."
     assert (close.runner_up, close.rival) == (22, pytest.approx(0.8))
+    larger = told({12: 1.0, 16: 0.95})
+    assert (larger.n_clusters, larger.runner_up, larger.rival) == (16, 12, pytest.approx(1 / 0.95))
+    assert told({12: 1.0, 16: 0.85}).n_clusters == 12 and told({12: 0.95, 16: 1.0}).n_clusters == 16
     guess = told({15: 1.0}, modularity=0.3)
     assert guess.reason.startswith("These items hardly form groups; 15 is a guess.")
     assert told({3: 1.0}).coarser is None

@@ -423,7 +423,7 @@ def test_predict_takes_threads_and_views_that_are_absent():
     assert np.array_equal(model.set_params(n_jobs=2).predict(views), model.set_params(n_jobs=1).predict(views))
     assert model.predict({"tags": views["tags"][:5]}).shape == (5,)
     assert model.predict([None, views["tags"][:5]]).shape == (5,)
-    with pytest.raises(ViewError, match="'sound' was not there"):
+    with pytest.raises(ViewError, match="'sound' was not part of fit"):
         model.predict({"sound": views["looks"]})
 
 

@@ -142,3 +142,12 @@ def test_levels_that_are_not_there_are_refused(fitted):
         model.cut(100)
     with pytest.raises(ParameterError, match="n_clusters"):
         model.cut(0)
+
+
+def test_two_means_by_hand():
+    rows = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [5.3], [5.4]])
+    assert module._two_means(rows).tolist() == [False] * 3 + [True] * 5
+    lonely = np.array([[0.0], [5.0], [5.1], [5.2], [5.3], [5.4]])
+    side = module._two_means(lonely)
+    assert side.sum() == 3, "one item is no part: the halves of the median stay"
+    assert module._two_means(lonely[:5]) is None

@@ -257,7 +257,7 @@ class TestPredict:
         with pytest.raises(NotFittedError):
             RobustMultiviewKMeans().predict(views)
         model = fit({"a": views[0], "b": views[1]})
-        with pytest.raises(ViewError, match="view 'c' was not there in fit; the views known are 'a', 'b'"):
+        with pytest.raises(ViewError, match="view 'c' was not part of fit; the views known are 'a', 'b'"):
             model.predict({"c": views[0]})
         with pytest.raises(ViewError, match="view 'b' has 3 features, but .* expecting 5 features"):
             model.predict({"b": views[0]})

@@ -67,5 +67,6 @@ def make_collection(folder: Path) -> Path:
                 for n, number in enumerate(pictures_only)
                 if n % 2 == 0
             ],
+            figures={"completeness_source": "estimated"},
         )
     return path

@@ -272,6 +272,24 @@ def test_accepting_above_a_line(client):
     assert post(client, "/api/decisions/line", {"probability": 0.99})["entry"] is None
 
 
+def test_levels_of_a_run(collection, client):
+    page = get(client, "/api/clusters")
+    assert page["coarser"] is None and page["finer"] is None
+    assert "keeps no levels" in json.dumps(post(client, "/api/clusters/level", {"to": "finer"}, 400))
+    with Collection.open(collection, write=True) as found:
+        found.fit("consensus", 3, views=["looks"])
+    page = get(client, "/api/clusters")
+    assert page["coarser"] == 2 and len(page["clusters"]) == 3
+    done = post(client, "/api/clusters/level", {"to": "coarser"})
+    assert done["summary"] == "run 5: 2 clusters, a level of run 4"
+    page = get(client, "/api/clusters")
+    assert len(page["clusters"]) == 2 and (page["coarser"], page["finer"]) == (None, 3)
+    assert get(client, "/api/clusters?run=4")["coarser"] is None, "only the newest run can be moved"
+    post(client, "/api/clusters/level", {"to": "finer"})
+    assert len(get(client, "/api/clusters")["clusters"]) == 3
+    post(client, "/api/clusters/level", {"to": 7}, 422)
+
+
 def test_edits_of_clusters_and_tags(client):
     post(client, "/api/clusters/1/rename", {"name": "warm"})
     assert get(client, "/api/clusters/1")["name"] == "warm"

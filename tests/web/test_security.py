@@ -44,6 +44,7 @@ BODIES = {
     "/api/decisions/line": {"probability": 0.5},
     "/api/tags": {"items": [1], "tag": "x", "answer": True},
     "/api/clusters/merge": {"clusters": [1, 2]},
+    "/api/clusters/level": {"to": "coarser"},
     "/api/clusters/1/rename": {"name": "x"},
     "/api/clusters/1/pin": {"pinned": True},
     "/api/clusters/1/split": {"n": 2},

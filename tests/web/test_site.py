@@ -105,6 +105,18 @@ def test_what_the_pages_compute_with_is_what_the_routes_compute_with(client, tmp
     assert read(folder, "exemplars") == [item for one in shown for item in one["profile"]["exemplars"]]
 
 
+def test_where_pictures_were_taken_stays_here_unless_asked(tmp_path):
+    path = make_collection(tmp_path / "made")
+    with Collection.open(path, write=True) as collection:
+        said = '{"camera":"Pixel 7","latitude":48.1375,"longitude":11.575}'
+        collection._catalog.run("UPDATE items SET fields = ?", (said,))
+    export_site(path, tmp_path / "site")
+    assert read(tmp_path / "site", "item-0")["1"]["fields"] == {"camera": "Pixel 7"}
+    assert not any("48.1375" in file.read_text(encoding="ascii") for file in (tmp_path / "site").rglob("*.js"))
+    export_site(path, tmp_path / "asked", positions=True)
+    assert read(tmp_path / "asked", "item-0")["1"]["fields"]["latitude"] == 48.1375
+
+
 def test_files_that_could_not_be_read_are_not_named(tmp_path):
     path = make_collection(tmp_path / "made")
     bad = tmp_path / "made" / "pictures" / "a private letter.png"

@@ -200,7 +200,7 @@ def test_contradictions_are_refused_and_name_the_reason(four):
         (lambda: edits.merge(four, [a, b]), rf"are to stay apart.* in clusters {a} and {b}"),
         (lambda: edits.move(four, [21], a), "are to stay apart"),
         (lambda: edits.move(four, [1, 21], four.number[2]), "are to stay apart"),
-        (lambda: edits.link(four, 1, 21, False), "linked so already"),
+        (lambda: edits.link(four, 1, 21, False), "linked that way already"),
         (lambda: edits.link(four, 1, 1, True), "two different"),
     ):
         with pytest.raises(ParameterError, match=why):

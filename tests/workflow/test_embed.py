@@ -1,8 +1,10 @@
 """Tags inside files: only through exiftool, only where the picture stays the same, and back byte for byte."""
 
+import json
 import os
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -205,3 +207,46 @@ def test_a_stop_at_any_step_leaves_the_original_or_the_whole_new_file(tmp_path, 
             assert snapshot(source) == old
     assert check.problems(tmp_path / "c.manyview") == [] == unfinished(tmp_path / "c.manyview")
     find_exiftool.cache_clear()
+
+
+@pytest.mark.skipif(REAL is None, reason="no exiftool")
+def test_every_list_of_a_file_is_kept_in_step(tmp_path):
+    """Lists that the file lacks begin with its keywords; a word that goes leaves all of them."""
+    find_exiftool.cache_clear()
+    source = pictures(tmp_path / "p", "a.jpg", "b.jpg")
+    for name, words in {
+        "a.jpg": (
+            "-XMP-digiKam:TagsList=Places/Rome",
+            "-XMP-digiKam:TagsList=sea",
+            "-XMP-microsoft:LastKeywordXMP=sea",
+        ),
+        "b.jpg": ("-IPTC:Keywords=Rome", "-IPTC:Keywords=sea"),
+    }.items():
+        subprocess.run([REAL, "-q", "-overwrite_original", *words, source / name], check=True)
+    before = snapshot(source)
+
+    def lists(name):
+        asked = ("-XMP-dc:Subject", "-XMP-lr:HierarchicalSubject", "-XMP-digiKam:TagsList", "-IPTC:Keywords")
+        shown = subprocess.run([REAL, "-j", *asked, source / name], capture_output=True, check=True).stdout
+        return {key: value for key, value in json.loads(shown)[0].items() if key != "SourceFile"}
+
+    with Collection.create(tmp_path / "c.manyview", source) as collection:
+        assert [sorted(collection.tagging.words_of(n)) for n in (1, 2)] == [["Rome", "sea"]] * 2
+        collection.decide([(1, "boat"), (2, "boat")], True)
+        collection.decide([(1, "sea")], False)
+        done = collection.apply("embedded")
+        assert done.failed == []
+        assert lists("a.jpg") == {
+            "Subject": ["Rome", "boat"],
+            "HierarchicalSubject": ["Places|Rome", "boat"],
+            "TagsList": ["Places/Rome", "boat"],
+        }
+        assert lists("b.jpg") == {
+            "Subject": ["Rome", "sea", "boat"],
+            "HierarchicalSubject": ["Rome", "sea", "boat"],
+            "TagsList": ["Rome", "sea", "boat"],
+            "Keywords": ["Rome", "sea", "boat"],
+        }
+        assert tags_in(source / "a.jpg") == ["Rome", "boat"]
+        collection.undo()
+        assert snapshot(source) == before

@@ -109,10 +109,10 @@ def test_what_a_person_said_holds_at_every_level(collection):
 def test_steps_go_to_the_numbers_that_were_found_and_end(collection):
     run = collection.fit()
     number = run.figures["number"]
-    coarser, finer = neighbouring_levels(collection, run)
+    coarser, finer = neighbouring_levels(run)
     assert finer == number["finer"] or finer is not None
     assert coarser == (number["coarser"] or max(2, round(0.7 * number["n_clusters"])))
-    while neighbouring_levels(collection, collection.runs.get())[0] is not None:
+    while neighbouring_levels(collection.runs.get())[0] is not None:
         collection.cut("coarser")
     assert collection.runs.get().figures["n_clusters"] == 2
     with pytest.raises(ParameterError, match="coarsest"):
@@ -125,7 +125,7 @@ def test_runs_without_a_tree_say_so(collection):
     collection.save_run("by hand", np.arange(120) % 3)
     with pytest.raises(ParameterError, match="keeps no levels"):
         collection.cut("finer")
-    assert neighbouring_levels(collection, collection.runs.get()) == (None, None)
+    assert neighbouring_levels(collection.runs.get()) == (None, None)
 
 
 def test_a_parent_is_called_by_the_words_its_parts_share():

@@ -110,5 +110,5 @@ def test_what_cannot_be_mapped_is_said(made):
     with pytest.raises(ParameterError, match="run 2 made proposals"):
         make_map(made, 2)
     made.remove_view("looks")
-    with pytest.raises(ParameterError, match="views of run 1 are not there any more"):
+    with pytest.raises(ParameterError, match="views of run 1 no longer exist"):
         make_map(made, 1)

@@ -1,5 +1,7 @@
 """The search language, and the arrays it looks into."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -158,3 +160,58 @@ def test_the_newest_run_of_a_kind(made):
     assert [run.id for run in made.runs.fits()] == [1]
     made.save_run("rmkmc", np.zeros(6, dtype=int))
     assert made.runs.newest().id == 3 and [run.id for run in made.runs.fits()] == [1, 3]
+
+
+@pytest.fixture
+def taken(tmp_path):
+    """Rows that say when, with what and where; one with a year only, one with nothing."""
+    lines = [
+        "id,taken,camera,lens,latitude,longitude",
+        "may,2019-05-31T23:59:59,Canon EOS 80D,EF 50mm,48.137,11.575",
+        "june,2019-06-01T00:00:00.5+02:00,Canon EOS 80D,,48.150,11.581",
+        "august,2019-08-31,NIKON D90,,-33.857,151.215",
+        "some day,2019,,,51.4779,0.0015",
+        "next,2020-01-01T10:00:00,Pixel 7,,0,179.999",
+        "nothing,,,,,",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with Collection.create(tmp_path / "t.manyview", tmp_path / "t.csv", id="id") as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("date:2019-06..2019-08", ["august", "june"]),
+        ("date:2019", ["august", "june", "may", "some day"]),
+        ("date:2019-06-01", ["june"]),
+        ("date:..2019-05", ["may"]),
+        ("date:2019-08..", ["august", "next"]),
+        ("date:..2019", ["august", "june", "may", "some day"]),
+        ("-date:2019-01..2030", ["nothing", "some day"]),
+        ('camera:"eos 80d"', ["june", "may"]),
+        ("camera:nikon", ["august"]),
+        ("lens:50mm date:2019-05", ["may"]),
+        ("near:48.1374,11.5755,1km", ["may"]),
+        ("near:48.1374,11.5755,1.6km", ["june", "may"]),
+        ("near:-33.8568,151.2153,100m", ["august"]),
+        ("near:0,-179.999,1km", ["next"]),  # over the date line
+        ("-near:48,11,5000km", ["august", "next", "nothing"]),
+    ],
+)
+def test_when_with_what_and_where(taken, text, expected):
+    assert find(taken, text) == expected
+
+
+def test_distances_are_those_of_the_globe(taken):
+    """Greenwich to Munich, by the law of cosines on a globe of the mean radius."""
+    a, b, c, d = map(math.radians, (51.4779, 0.0015, 48.137, 11.575))
+    way = 6371.0088 * math.acos(math.sin(a) * math.sin(c) + math.cos(a) * math.cos(c) * math.cos(b - d))
+    assert "may" in find(taken, f"near:51.4779,0.0015,{way + 0.01:.2f}km")
+    assert "may" not in find(taken, f"near:51.4779,0.0015,{way - 0.01:.2f}km")
+
+
+@pytest.mark.parametrize("text", ["date:..", "date:June", "date:2019-6", "near:48,11", "near:48,11,5", "near:x,1,1km"])
+def test_what_is_no_date_or_place_is_said(text):
+    with pytest.raises(ParameterError, match="such as"):
+        parse_query(text)

@@ -50,9 +50,9 @@ def test_proposals_are_right_and_say_why(suggested):
     assert reason["sentence"].startswith(f"{likely[0].tag}: ") and "%" not in reason["sentence"]
     assert {part["kind"] for part in reason["evidence"]} <= {"tag", "view"}
     names = {item.id: item.key for item in suggested.items}
-    shown = next(p.reason for p in likely if any(part["items"] for part in p.reason["evidence"]))
-    first = next(part["items"][0] for part in shown["evidence"] if part["items"])
-    assert f"is like {names[first]}" in shown["sentence"] and "which carr" in shown["sentence"]
+    shown = next(p.reason for p in found if p.reason["like"])
+    assert shown["like"][0] == next(part["items"][0] for part in shown["evidence"] if part["items"])
+    assert f"is like {names[shown['like'][0]]}" in shown["sentence"] and "which carr" in shown["sentence"]
     table, ids = suggested.tags, suggested.items.ids.tolist()
     having = {word: {ids[row] for row in table.yes[:, column].nonzero()[0]} for column, word in enumerate(table.names)}
     told = [p for p in likely if p.reason["goes_with"]]

@@ -108,6 +108,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clusters/level": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Level
+         * @description Go to the next coarser or finer level of the newest run.
+         */
+        post: operations["level"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clusters/merge": {
         parameters: {
             query?: never;
@@ -1048,8 +1068,12 @@ export interface components {
         ClustersPage: {
             /** Clusters */
             clusters: components["schemas"]["ClusterRow"][];
+            /** Coarser */
+            coarser: number | null;
             /** Command */
             command: string;
+            /** Finer */
+            finer: number | null;
             /** N Items */
             n_items: number;
             /** N Unplaced */
@@ -1684,8 +1708,6 @@ export interface components {
             against: string[];
             /** Goes With */
             goes_with: string[];
-            /** Is Guess */
-            is_guess: boolean;
             /** Like */
             like: components["schemas"]["Member"][];
             /** Like First */
@@ -1842,6 +1864,14 @@ export interface components {
             tags: components["schemas"]["TagCount"][];
             /** Total */
             total: number;
+        };
+        /** ToLevel */
+        ToLevel: {
+            /**
+             * To
+             * @enum {string}
+             */
+            to: "coarser" | "finer";
         };
         /**
          * Trust
@@ -2220,6 +2250,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClustersPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    level: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToLevel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -49,6 +49,7 @@ export const api = {
   tag: (items: number[], tag: string, answer: boolean) => postJson<T.Done>("api/tags", { items, tag, answer }),
   rename: (id: number, name: string) => postJson<T.Done>(`api/clusters/${id}/rename`, { name }),
   pin: (id: number, pinned: boolean) => postJson<T.Done>(`api/clusters/${id}/pin`, { pinned }),
+  level: (to: "coarser" | "finer") => postJson<T.Done>("api/clusters/level", { to }),
   split: (id: number, n: number) => postJson<T.Done>(`api/clusters/${id}/split`, { n }),
   merge: (clusters: number[], into: number | null) => postJson<T.Done>("api/clusters/merge", { clusters, into }),
   move: (items: number[], cluster: number | null, name: string | null) =>

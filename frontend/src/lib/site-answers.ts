@@ -49,9 +49,9 @@ function inFull(waiting: Waiting[], rows: { id: number; key: string; has_thumb: 
   const known = new Map(rows.map((row) => [row.id, row]));
   return waiting.map(([id, tag, score, probability, is_worth_asking, is_trusted, sure, sentence, told]) => {
     const { key, has_thumb, opening = null } = known.get(id)!;
-    const [likeness, like, goes_with, n_with, n_all, against, like_first, is_guess] = told;
+    const [likeness, like, goes_with, n_with, n_all, against, like_first] = told;
     const alike = like.map((one) => ({ id: one, key: "", has_thumb: true, opening: null }));
-    const reason = { likeness, like: alike, goes_with, n_with, n_all, against, like_first, is_guess };
+    const reason = { likeness, like: alike, goes_with, n_with, n_all, against, like_first };
     return { item: id, key, tag, score, probability, is_worth_asking, is_trusted, sure, reason, sentence, has_thumb, opening };
   });
 }

@@ -8,8 +8,8 @@ import type { ClusterList, Facets, ItemList } from "./types";
 
 /** An open proposal: item, tag, score, probability, worth asking? trusted? how sure, sentence, and parts of the reason. */
 export type Waiting = [number, string, number, number | null, boolean, boolean, string, string, Told];
-/** How it is alike, to which items; tags it goes with, on so many of so many items; tags against it; likeness first? a guess? */
-type Told = [string, number[], string[], number, number, string[], boolean, boolean];
+/** How it is alike, to which items; tags it goes with, on so many of so many items; tags against it; likeness first? */
+type Told = [string, number[], string[], number, number, string[], boolean];
 /** Where a run puts each item: now, and as it found them where a person has changed that since. */
 interface Places {
   now: number[];

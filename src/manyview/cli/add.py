@@ -32,7 +32,7 @@ def add(
     """Put new items into the clusters of the newest run, without a refit, and say what changed.
 
     Files that moved, changed or are gone are noticed too: a file with the same bytes at another place is the same
-    item, with all that was said of it. Stopped at any moment, the same command finishes it.
+    item, and keeps its tags, answers and place. Stopped at any moment, the same command finishes it.
     """
     from ..workflow.add import add_items
     from ..workflow.collection import Collection

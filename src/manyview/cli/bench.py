@@ -14,9 +14,9 @@ def bench(
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Quality and seconds of the methods on the handwritten numerals that ship, next to plain k-means.
+    """Quality and speed of the methods on the bundled handwritten numerals, beside plain k-means.
 
-    The papers' tables and the timings beside other packages need the sources: `make quality` and `make bench` there.
+    The papers' tables and the timings beside other packages need a source checkout: `make quality` and `make bench`.
     """
     import time
 

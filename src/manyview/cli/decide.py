@@ -30,7 +30,9 @@ _Who = Annotated[str | None, typer.Option(help="Who decides. Default: your user 
 _Why = Annotated[str | None, typer.Option(help="The reason, kept with the answers.")]
 _AtLeast = Annotated[
     float | None,
-    typer.Option(help="Guarantee that at least this share is right (such as 0.8): random ones are asked first."),
+    typer.Option(
+        help="Guarantee that at least this share is right (such as 0.8): you are asked about a random sample first."
+    ),
 ]
 _DryRun = Annotated[
     bool, typer.Option("--dry-run", help="With --at-least: only say how many answers it takes and what it brings.")
@@ -61,15 +63,15 @@ def accept(
 ) -> None:
     """Say yes to proposals, by item, tag or probability. One entry of the history; `undo` takes it back.
 
-    --at-least 0.8 asks you about random ones of the likeliest, and accepts the rest once it is proved, 95 % sure, that
-    at least 80 % of them are right.
+    --at-least 0.8 asks you about a random sample of the likeliest, and accepts the rest once it is certain, with 95 %
+    confidence, that at least 80 % of them are right.
     """
     least = probability_of(min_probability, min_score)
     if at_least is not None:
         from .audit import accept_at_least
 
         if item or least is not None or everything or pairs_from is not None:
-            raise ParameterError("--at-least chooses the proposals by itself; only --tag can stand beside it.")
+            raise ParameterError("--at-least chooses the proposals by itself; only --tag can be combined with it.")
         accept_at_least(collection, at_least, tag, who, dry_run=dry_run, as_json=as_json)
         return
     if dry_run:
@@ -101,13 +103,13 @@ def reject(
 def _ask_first(path: Path, as_json: bool) -> None:
     """Where it is not known how complete the tags are, a line of probability says little: a person is asked, a script
     is told."""
-    from ..workflow.asking import ENOUGH_ANSWERS, is_trusted
+    from ..workflow.asking import ENOUGH_ANSWERS, is_known
     from ..workflow.collection import Collection
 
     with Collection.open(path) as found:
         run = found.runs.newest("suggest")
         n_answers = len(found.decisions.reviewed())
-    if run is None or is_trusted(None, run.figures.get("completeness_source")):
+    if run is None or is_known(run):
         return
     if n_answers >= ENOUGH_ANSWERS:
         how = f"{n_answers} answers are there: run `manyview suggest` again, and the line can be trusted"

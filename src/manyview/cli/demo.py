@@ -46,7 +46,10 @@ def demo(
             clusters = current_clusters(collection, fitted.run.id)
             _tell("looking for tags that are missing ...", as_json)
             suggest_tags(collection, progress=bar)
-            proposals = shown(collection, open_proposals(collection, top=_N_PROPOSALS))
+            found = open_proposals(collection, top=_N_PROPOSALS)
+            proposals = shown(collection, found)
+            run = collection.runs.get(kind="suggest")
+            sure = {(one.item_id, one.tag): how_sure(one, run) for one in found}
             above = line(collection, WORTH_ASKING)
             _tell("hiding two fifths of the tags, to see whether they are found again ...", as_json)
             judged = evaluate(collection, draws=1, progress=bar).to_dict()["tags"]
@@ -65,7 +68,7 @@ def demo(
     say(f"{n_items} pictures with {n_tags} different tags, in {len(clusters)} clusters:\n")
     print_clusters(clusters)
     say("\nTags that pictures lack, and why:\n")
-    print_proposals(proposals, lambda row: how_sure(row.probability, trusted=False))
+    print_proposals(proposals, lambda row: sure[row.id, row.tag])
     say(f"  {above.n} proposals are worth asking: more likely right than wrong.")
     print_tag_figures(judged)
     say(f"\nThe report with pictures: {safe(page)}")

@@ -39,7 +39,7 @@ def edit(
     who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Rename, merge, split, pin clusters; move and link items. Kept across refits; `undo` takes it back."""
+    """Rename, merge, split or pin clusters; move and link items. Edits survive refits; `undo` takes them back."""
     from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.living import current_clusters

@@ -17,13 +17,16 @@ def export_site(
     public: Annotated[
         bool, typer.Option("--public", help="Let other users of this machine read it, such as a web server.")
     ] = False,
+    positions: Annotated[
+        bool, typer.Option("--positions", help="Say where pictures were taken; without it that stays here.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write the gallery's pages as plain files: read-only, and no server is needed."""
     from ..web.site import export_site as export
 
     with progress() as bar:
-        made = export(collection, output, public=public, progress=bar)
+        made = export(collection, output, public=public, positions=positions, progress=bar)
     if as_json:
         sizes = {"items": made.n_items, "previews": made.n_previews, "bytes": made.n_bytes}
         print_json({"site": str(made.folder), **sizes})

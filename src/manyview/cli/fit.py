@@ -54,7 +54,9 @@ def fit(
     from ..workflow.living import current_clusters
 
     if (coarser or finer) and ((coarser and finer) or n_clusters or view or annotations or fresh):
-        raise ParameterError("--coarser or --finer goes to a level of the run there is, and takes no other option.")
+        raise ParameterError(
+            "--coarser and --finer move to another level of the newest run; they take no other option."
+        )
     with progress() as bar, Collection.open(collection, write=True) as found:
         if coarser or finer:
             fitted = keep_level(found, "coarser" if coarser else "finer", n_jobs=jobs)

@@ -31,7 +31,8 @@ def show(
         bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
     ] = False,
     level: Annotated[
-        int | None, typer.Option(min=1, help="As so many clusters: a coarser or finer level, before edits (consensus).")
+        int | None,
+        typer.Option(min=1, help="Show this many clusters: a coarser or finer level, before edits (consensus)."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -219,7 +220,10 @@ def _show_reason(collection: Any, run: Any, name: str, as_json: bool) -> None:
 
     item = collection.items.named(name)
     reason = explain_in_run(collection, run, item.id)
+    _, fields = collection.reading.text_and_fields(item.id)
     if as_json:
-        print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason)})
+        print_json({"item": item.id, "path": item.path, **reason.to_dict(), "sentence": str(reason), "fields": fields})
     else:
+        for field, value in fields.items():
+            say(f"{safe(field.replace('_', ' '))}: {safe(str(value))}")
         say(safe(str(reason)))

@@ -54,7 +54,7 @@ def suggest(
     half on; --min-probability 0 lists all. Nothing is changed until you accept.
     """
     from ..errors import ParameterError
-    from ..workflow.asking import WORTH_ASKING, how_sure, is_trusted
+    from ..workflow.asking import WORTH_ASKING, how_sure, is_known
     from ..workflow.collection import Collection
     from ..workflow.first_tags import first_tags as propose_first
     from ..workflow.suggest import line, open_proposals, suggest_tags
@@ -88,8 +88,7 @@ def suggest(
         proposals = open_proposals(found, tag=tag, item=number, min_probability=least or None)
         table = shown(found, proposals, top)
         lines = [(p, line(found, p, tag=tag)) for p in _LINES if item is None]
-    source = run.figures.get("completeness_source")
-    trusted = {(one.item_id, one.tag): is_trusted(one.untouched, source) for one in proposals}
+    sure = {(one.item_id, one.tag): how_sure(one, run) for one in proposals}
     if by in ("item", "tag"):
         table.sort(key=lambda row: row.id if by == "item" else row.tag)
     likely = {(one.item_id, one.tag) for one in proposals if (one.probability or 0.0) >= WORTH_ASKING}
@@ -108,7 +107,7 @@ def suggest(
                 "lines": [
                     {"min_probability": p, "n": a.n, "expected_precision": a.expected_precision} for p, a in lines
                 ],
-                "proposals": [{**row._asdict(), "is_trusted": trusted[row.id, row.tag]} for row in table],
+                "proposals": [{**row._asdict(), "sure": sure[row.id, row.tag]} for row in table],
                 "bad": [problem._asdict() for problem in bad],
             }
         )
@@ -122,10 +121,10 @@ def suggest(
         if first_tags and not each_picture:
             _print_groups(table, collection)
         else:
-            print_proposals(listed, lambda row: how_sure(row.probability, trusted[row.id, row.tag]), rows)
+            print_proposals(listed, lambda row: sure[row.id, row.tag], rows)
             if not listed and table:
                 say("  none is more likely right than wrong; --min-probability 0 lists the less likely ones")
-            _print_lines(lines, collection, all(trusted.values()))
+            _print_lines(lines, collection, is_known(run))
         if output is not None:
             say(f"wrote {safe(output)}")
     print_bad(bad)

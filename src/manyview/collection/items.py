@@ -75,6 +75,8 @@ class Known(NamedTuple):
     beside: str
     state: str
     content: bytes | None
+    has_fields: bool
+    """Was read by a version that knows how pictures were taken."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class NewItem:
     text: str | None = None
     """None leaves what is there."""
     fields: Mapping[str, Any] | None = None
+    """The other columns of a table; of a file when, where and with what it was taken."""
     tags: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Where the words come from ("file", "sidecar", "table") -> words."""
     paths: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
@@ -285,12 +288,15 @@ class Items:
     def known(self, source_id: int) -> dict[str, Known]:
         """What the catalogue holds of a source, by key."""
         rows = self._catalog.rows(
-            "SELECT key, id, size, mtime_ns, device, inode, beside, state, content FROM items WHERE source_id = ?",
+            "SELECT key, id, size, mtime_ns, device, inode, beside, state, content, fields IS NOT NULL FROM items "
+            "WHERE source_id = ?",
             (source_id,),
         )
         return {
-            as_text(key): Known(number, None if facts[0] is None else FileFacts(*facts), beside, state, content)
-            for key, number, *facts, beside, state, content in rows
+            as_text(key): Known(
+                number, None if facts[0] is None else FileFacts(*facts), beside, state, content, bool(has_fields)
+            )
+            for key, number, *facts, beside, state, content, has_fields in rows
         }
 
     def put(self, source_id: int, items: Sequence[NewItem]) -> list[int]:

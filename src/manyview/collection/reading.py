@@ -72,6 +72,12 @@ class Reading:
         text, fields = self._catalog.row("SELECT text, fields FROM items WHERE id = ?", (item_id,)) or (None, None)
         return text or None, json.loads(fields) if fields else {}
 
+    def field(self, name: str) -> list[Any]:
+        """One column of a table, or one fact of files, of each item in order; None where it has none."""
+        path = f'$."{name}"'
+        rows = self._catalog.rows("SELECT json_extract(fields, ?) FROM items WHERE state = 'here' ORDER BY id", (path,))
+        return [row[0] for row in rows]
+
     def file(self, item_id: int) -> ItemFile | None:
         """The file of an item that is there; None where it has none."""
         row = self._catalog.row(

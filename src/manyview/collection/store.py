@@ -56,7 +56,7 @@ class Store:
         self._reader: ReaderLock | None = None
         if not (self.path / layout.CATALOG).is_file():
             if (self.path / layout.ANSWERS).is_file():
-                raise damaged(self.path, f"{layout.CATALOG} is not there")
+                raise damaged(self.path, f"{layout.CATALOG} does not exist")
             raise StoreError(
                 f"{self.path} is not a manyview collection (it has no {layout.CATALOG}). Make one with `manyview init` "
                 "or Collection.create."

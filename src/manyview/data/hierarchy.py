@@ -212,6 +212,6 @@ def _levels(names: Sequence[str], above: Sequence[Sequence[int]]) -> list[int]:
                 continue
             if waiting[0] in way:
                 ring = " > ".join(repr(names[j]) for j in (*way[way.index(waiting[0]) :], waiting[0]))
-                raise ParameterError(f"a tag cannot stand above itself: {ring}. Remove one of these links.")
+                raise ParameterError(f"a tag cannot be its own ancestor: {ring}. Remove one of these links.")
             way.append(waiting[0])
     return level

@@ -251,7 +251,7 @@ class TagTable:
         named = [i for group in columns for i in group]
         if len(set(named)) < len(named):
             twice = next(i for i in named if named.count(i) > 1)
-            raise ViewError(f"tag {self._names[twice]!r} stands in two groups, or twice in one.")
+            raise ViewError(f"tag {self._names[twice]!r} is in two groups, or twice in one.")
         target = np.arange(self.n_tags)
         for group in columns:
             target[group] = group[0]

@@ -12,10 +12,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import MissingExtra
-from ..files import HEAD, VIDEOS, BadFile, Kind, ending, open_regular, os_problem, sniff
+from ..files import HEAD, RAW, VIDEOS, BadFile, Kind, ending, open_regular, os_problem, sniff
 from ..sandbox import Answer
 from .duplicates import perceptual_hash, picture_signature
 from .pictures import RGB, flatten_modes
+from .raw_previews import find_preview
 
 __all__ = ["open_file"]
 
@@ -75,10 +76,14 @@ def _answer(file: BinaryIO, name: str, limits: dict[str, Any]) -> Answer:
     file.seek(0)
     if kind.kind == "video" if kind else ending(name) in VIDEOS:
         return _clip(file, limits)
+    if kind == Kind("picture", "tiff") and ending(name) in RAW and (preview := find_preview(file)) is not None:
+        return _picture(io.BytesIO(preview), limits, turned=_tiff_orientation(file))
+    file.seek(0)
     return _picture(file, limits, heif=kind == Kind("picture", "heif"))
 
 
-def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False) -> Answer:
+def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False, turned: int | None = None) -> Answer:
+    """``turned``: the orientation, where another file than the picture itself says it."""
     from PIL import Image, PngImagePlugin, UnidentifiedImageError
 
     for plugin, _ in _PILLOW.values():
@@ -100,12 +105,15 @@ def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False) -> Answ
             f"it has {width} x {height} pixels, {width * height / 1e6:.0f} million; at most "
             f"{limits['max_pixels'] / 1e6:.0f} million are opened.",
         )
-    orientation, kind = _orientation(image), image.format or "picture"
+    orientation, kind = turned or _orientation(image), image.format or "picture"
     animated = kind in ("GIF", "PNG", "WEBP", "AVIF") and bool(getattr(image, "is_animated", False))
     image.draft("RGB", (limits["max_side"], limits["max_side"]))  # JPEG: decoded at a fraction where that is enough
-    rgb = upright(_reduced(image, limits["max_side"]), orientation)
-    if orientation >= 5:
-        width, height = height, width
+    rgb = _reduced(image, limits["max_side"])
+    if kind == "TIFF":  # Pillow turns these while it loads them
+        width, height = image.size
+    else:
+        rgb = upright(rgb, orientation)
+        width, height = (height, width) if orientation >= 5 else (width, height)
     if kind == "PNG" and not _png_ends(file):
         raise BadFile("truncated", "it ends too early (its last part is missing).")
     about = {"format": "HEIC" if heif else kind, "animated": animated}
@@ -146,6 +154,20 @@ def _orientation(image: Any) -> int:
         return found if isinstance(found, int) and 1 <= found <= 8 else 1
     except Exception:  # damaged metadata do not make a good picture bad
         return 1
+
+
+def _tiff_orientation(file: BinaryIO) -> int | None:
+    """What a raw photograph says of how its camera was held; None where it does not."""
+    from PIL import Image
+
+    try:
+        file.seek(0)
+        held = Image.Exif()
+        held.load_from_fp(file)
+        found = held.get(0x0112)
+    except Exception:  # damaged metadata do not make a good preview bad
+        return None
+    return found if isinstance(found, int) and 1 <= found <= 8 else None
 
 
 def _png_ends(file: BinaryIO) -> bool:

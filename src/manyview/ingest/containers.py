@@ -6,8 +6,11 @@ import binascii
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 from typing import BinaryIO, NamedTuple
 
+from .capture import Capture, clip_time, of_exif
+from .exif import exif_facts, read_directories
 from .iptc import Damaged, iim_from_resources
 
 __all__ = ["LIMIT", "Block", "find_blocks", "tiff_blocks"]
@@ -26,8 +29,9 @@ class Block(NamedTuple):
     """One block of metadata."""
 
     kind: str
-    """iptc (IIM records), xmp (a packet) or words (keywords in the clear, from EXIF)."""
-    content: bytes
+    """iptc (IIM records), xmp (a packet), words (keywords in the clear, from EXIF) or capture (how it was taken)."""
+    content: bytes = b""
+    capture: Capture = MappingProxyType({})  # type: ignore[assignment]
 
 
 def find_blocks(file: BinaryIO, kind: str) -> Iterator[Block]:
@@ -73,7 +77,7 @@ def _jpeg_segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     for _ in range(_MOST_PARTS):
         start = file.read(2)
         if len(start) < 2 or start[0] != 0xFF:
-            raise Damaged("its JPEG segments break off in the middle.")
+            raise Damaged("its JPEG segments are cut off in the middle.")
         marker = start[1]
         while marker == 0xFF:  # filling
             marker = _exactly(file, 1)[0]
@@ -83,7 +87,7 @@ def _jpeg_segments(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             continue
         length = int.from_bytes(_exactly(file, 2), "big")
         if length < 2:
-            raise Damaged("a JPEG segment has a length that cannot be.")
+            raise Damaged("a JPEG segment has an impossible length.")
         if marker in (0xE1, 0xED):
             yield marker, _exactly(file, length - 2)
         else:
@@ -164,38 +168,24 @@ def tiff_blocks(content: bytes) -> Iterator[Block]:
     yield from _tiff_directory(read)
 
 
-_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 6: 1, 7: 1}
+_XMP_ENTRY, _IPTC_ENTRY, _RESOURCES, _WORDS = 700, 33723, 34377, 0x9C9E
+_KEYWORD_ENTRIES = frozenset({_XMP_ENTRY, _IPTC_ENTRY, _RESOURCES, _WORDS})
 
 
 def _tiff_directory(read: Callable[[int, int], bytes]) -> Iterator[Block]:
-    """Only the first directory is read: later ones may form a loop, and hold no keywords."""
-    start = read(0, 8)
-    order = {b"II*\0": "little", b"MM\0*": "big"}.get(start[:4])
-    if order is None:
-        raise Damaged("its EXIF does not begin as it should.")
-
-    def number(part: bytes) -> int:
-        return int.from_bytes(part, order)  # type: ignore[arg-type]
-
-    at = number(start[4:8])
-    n_entries = number(read(at, 2))
-    entries = read(at + 2, 12 * n_entries)
-    for i in range(0, len(entries), 12):
-        tag, kind, count = (number(entries[i + a : i + b]) for a, b in ((0, 2), (2, 4), (4, 8)))
-        if tag not in (700, 33723, 34377, 0x9C9E) or kind not in _SIZES:
-            continue
-        length = count * _SIZES[kind]
-        content = entries[i + 8 : i + 8 + length] if length <= 4 else read(number(entries[i + 8 : i + 12]), length)
-        if tag == 700:
+    found = read_directories(read, _KEYWORD_ENTRIES)
+    for tag, _, content in found.first:
+        if tag == _XMP_ENTRY:
             yield Block("xmp", content)
-        elif tag == 33723:
+        elif tag == _IPTC_ENTRY:
             if content[:1] != b"\x1c" and content[3:4] == b"\x1c":  # written as numbers of the other byte order
                 content = b"".join(content[j : j + 4][::-1] for j in range(0, len(content), 4))
             yield Block("iptc", content)
-        elif tag == 34377:
+        elif tag == _RESOURCES:
             yield Block("iptc", iim_from_resources(content))
-        else:
+        elif tag == _WORDS:
             yield Block("words", content)
+    yield Block("capture", capture=of_exif(exif_facts(found)))
 
 
 def _riff(file: BinaryIO) -> Iterator[Block]:
@@ -215,10 +205,13 @@ def _riff(file: BinaryIO) -> Iterator[Block]:
         file.seek(length % 2, os.SEEK_CUR)
 
 
+_IN_MOVIE = (b"udta",)
+
+
 def _boxes(file: BinaryIO) -> Iterator[Block]:
-    """XMP of MP4 (a box of its own) and of QuickTime (in the user data of the movie)."""
+    """XMP of MP4 (a box of its own) and of QuickTime (in the user data of the movie), and when the movie was made."""
     file.seek(0, os.SEEK_END)
-    yield from _boxes_between(file, 0, file.tell(), (b"moov", b"udta"))
+    yield from _boxes_between(file, 0, file.tell(), (b"moov", *_IN_MOVIE))
 
 
 def _boxes_between(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...]) -> Iterator[Block]:
@@ -234,10 +227,14 @@ def _boxes_between(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...])
         elif length == 0:  # to the end
             length = end - at
         if length < head or at + length > end:
-            raise Damaged("its boxes break off in the middle.")
+            raise Damaged("its boxes are cut off in the middle.")
         inner = at + head
         if inside and name == inside[0]:
             yield from _boxes_between(file, inner, at + length, inside[1:])
+        elif name == b"mvhd" and inside == _IN_MOVIE:
+            wide = start[head : head + 1] == b"\1"
+            seconds = int.from_bytes(start[head + 4 : head + (12 if wide else 8)], "big")
+            yield Block("capture", capture={"clip": clip_time(seconds)})
         elif name == b"XMP_" or (name == b"uuid" and start[head : head + 16] == _XMP_BOX):
             file.seek(inner)
             content = _exactly(file, length - head)
@@ -261,6 +258,17 @@ def _packet(file: BinaryIO) -> Iterator[Block]:
             raise Damaged(f"its XMP has more than {LIMIT >> 20} MB.")
 
 
+def _packet_and_exif(file: BinaryIO) -> Iterator[Block]:
+    """The same, and EXIF by the mark that it begins with: formats that keep it in an item of its own keep the mark."""
+    yield from _packet(file)
+    file.seek(0)
+    held = file.read(LIMIT)
+    for mark in (b"Exif\0\0II*\0", b"Exif\0\0MM\0*"):
+        if (begin := held.find(mark)) >= 0:
+            yield from tiff_blocks(held[begin + 6 :])
+            return
+
+
 _FINDERS: dict[str, Callable[[BinaryIO], Iterator[Block]]] = {
     "jpeg": _jpeg,
     "png": _png,
@@ -268,9 +276,9 @@ _FINDERS: dict[str, Callable[[BinaryIO], Iterator[Block]]] = {
     "webp": _riff,
     "avi": _riff,
     "gif": _packet,
-    "avif": _packet,
-    "heif": _packet,
-    "jxl": _packet,
+    "avif": _packet_and_exif,
+    "heif": _packet_and_exif,
+    "jxl": _packet_and_exif,
     "mp4": _boxes,
     "mov": _boxes,
 }

@@ -30,6 +30,7 @@ from ..files import (
 )
 from ..sandbox import child_environment
 from ..types import Progress
+from .capture import item_fields
 from .documents import LONGEST_TEXT, read_document
 from .keywords import Keywords, read_keywords
 from .moves import LARGE, content_of, find_moves
@@ -147,7 +148,9 @@ def read_folder(collection: Store, source_id: int, root: str, progress: Progress
     Every batch of files is written down before the next one is read; a reading that was stopped goes on there.
     """
     if not os.path.isdir(root):
-        raise StoreError(f"{root} is not there or not a folder. If it is on another disk, connect that first.")
+        raise StoreError(
+            f"{root} does not exist or is not a folder. If it is on a disk that is not connected, connect that first."
+        )
     report = Report(root)
     found = scan(root)
     items = collection.items
@@ -172,7 +175,7 @@ def read_folder(collection: Store, source_id: int, root: str, progress: Progress
     elsewhere = []
     for path, facts in found.files.items():
         before = known.get(path)
-        if before and before.state != "gone" and _same(before.facts, facts) and before.beside == found.beside(path):
+        if before and before.has_fields and _is_same(before, facts, found.beside(path)):
             same.add(path)
             if before.facts != facts:
                 elsewhere.append((before.id, facts))
@@ -197,6 +200,11 @@ def read_folder(collection: Store, source_id: int, root: str, progress: Progress
 
 def _same(before: FileFacts | None, now: FileFacts | None) -> bool:
     return before is not None and now is not None and before[:2] == now[:2]  # an inode may change with the disk
+
+
+def _is_same(before: Known, facts: FileFacts | None, beside: str) -> bool:
+    """Is an item's file as it was, and are its sidecars?"""
+    return before.state != "gone" and _same(before.facts, facts) and before.beside == beside
 
 
 def _same_content(before: Known, now: NewItem) -> bool:
@@ -286,6 +294,7 @@ def read_one(root: str, path: str, found: Scan, content: bytes | None, pdf: PdfR
         content=content,
         format=kind.format,
         text=text,
+        fields=item_fields([one for part in beside for one in part.captures], words.captures, now.mtime_ns),
         tags={"file": words.tags, "sidecar": [word for part in beside for word in part.tags]},
         paths={"file": words.paths, "sidecar": [entry for part in beside for entry in part.paths]},
     )
@@ -327,4 +336,6 @@ def _keep(
             if result.path not in known:
                 report.n_new += 1
             elif known[result.path].id not in moved:
-                report.n_changed += 1
+                is_same = _is_same(known[result.path], result.item.facts, result.item.beside)
+                report.n_same += is_same  # read again for what an older version did not read
+                report.n_changed += not is_same

@@ -25,7 +25,7 @@ def iim_from_resources(block: bytes) -> bytes:
     while at + 12 <= len(block):
         if block[at : at + 4] not in (b"8BIM", b"8B64", b"AgHg", b"DCSR", b"PHUT", b"MeSa"):
             if block[at:].strip(b"\0 "):
-                raise Damaged("its image resources break off in the middle.")
+                raise Damaged("its image resources are cut off in the middle.")
             break
         number = int.from_bytes(block[at + 4 : at + 6], "big")
         name = block[at + 6] + 1
@@ -45,7 +45,7 @@ def _records(block: bytes) -> Iterator[tuple[tuple[int, int], bytes]]:
     while at + 5 <= len(block):
         if block[at] != 0x1C:
             if block[at:].strip(b"\0"):
-                raise Damaged("its IPTC records break off in the middle.")
+                raise Damaged("its IPTC records are cut off in the middle.")
             return
         number = (block[at + 1], block[at + 2])
         length = int.from_bytes(block[at + 3 : at + 5], "big")
@@ -53,7 +53,7 @@ def _records(block: bytes) -> Iterator[tuple[tuple[int, int], bytes]]:
         if length & 0x8000:  # extended: the length of the length
             size = length & 0x7FFF
             if size > 4 or at + size > len(block):
-                raise Damaged("an IPTC record has a length that cannot be.")
+                raise Damaged("an IPTC record has an impossible length.")
             length = int.from_bytes(block[at : at + size], "big")
             at += size
         if at + length > len(block):

@@ -1,4 +1,4 @@
-"""The keywords that stand in a file itself: IPTC, then XMP, then EXIF, each word once."""
+"""The keywords that stand in a file itself: IPTC, then XMP, then EXIF, each word once; and how it was taken."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from ..collection.tagging import clean_word
 from ..data.tags import match_key
+from .capture import Capture, of_xmp
 from .containers import Block, find_blocks
 from .iptc import Damaged, keywords
 from .xmp import Name, read_packet
@@ -34,6 +35,8 @@ class Keywords:
     """What was left out: a reason and a sentence."""
     lists: set[Name] = field(default_factory=set)
     """The XMP properties that hold keywords."""
+    captures: list[Capture] = field(default_factory=list)
+    """When, where and with what it was taken; what EXIF says first."""
 
 
 def read_keywords(file: BinaryIO, kind: str) -> Keywords:
@@ -52,6 +55,7 @@ def gather(blocks: Iterable[Block], notes: list[tuple[str, str]]) -> Keywords:
     words: dict[str, list[str]] = {"iptc": [], "xmp": [], "words": []}
     paths: list[tuple[str, ...]] = []
     lists: set[Name] = set()
+    captures: dict[str, list[Capture]] = {"capture": [], "xmp": []}
     for block in blocks:
         try:
             if block.kind == "iptc":
@@ -64,13 +68,16 @@ def gather(blocks: Iterable[Block], notes: list[tuple[str, str]]) -> Keywords:
                 words["xmp"] += packet.tags
                 paths += packet.paths
                 lists |= packet.lists
+                captures["xmp"].append(of_xmp(packet.facts))
+            elif block.kind == "capture":
+                captures["capture"].append(block.capture)
             else:
                 text = block.content.decode("utf-16-le", "replace").rstrip("\0")
                 words["words"] += text.split(";")
         except Damaged as error:
             notes.append(("bad metadata", f"some keywords may be missing: {error}"))
     tidied = tidy([word for part in words.values() for word in part], paths, notes)
-    tidied.lists = lists
+    tidied.lists, tidied.captures = lists, [*captures["capture"], *captures["xmp"]]
     return tidied
 
 

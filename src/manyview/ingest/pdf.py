@@ -77,7 +77,7 @@ class PdfReader:
         child.check_it_started()
         if child.ran_out_of_time:
             raise BadFile("too slow", f"reading it took more than {_SECONDS} seconds of processor time.")
-        raise BadFile("crash", "the program that reads PDF files fell over it.")
+        raise BadFile("crash", "the program that reads PDF files crashed on it.")
 
     def close(self) -> None:
         """End the child, whatever it is doing."""

@@ -27,6 +27,18 @@ TREE: Name = ("http://www.metadataworkinggroup.com/schemas/keywords/", "Keywords
 _FLAT = "{{{}}}{}".format(*SUBJECT)
 _PATHS = {"{{{}}}{}".format(*name): name for name in PATHS}
 _LISTED = "{http://ns.adobe.com/pdf/1.3/}Keywords"
+_FACTS = {
+    f"{{{address}}}{name}": name
+    for address, names in (
+        ("http://ns.adobe.com/exif/1.0/", ("DateTimeOriginal", "GPSLatitude", "GPSLongitude")),
+        ("http://ns.adobe.com/photoshop/1.0/", ("DateCreated",)),
+        ("http://ns.adobe.com/xap/1.0/", ("CreateDate",)),
+        ("http://ns.adobe.com/tiff/1.0/", ("Make", "Model")),
+        ("http://cipa.jp/exif/1.0/", ("LensModel",)),
+        ("http://ns.adobe.com/exif/1.0/aux/", ("Lens",)),
+    )
+    for name in names
+}
 _MWG = f"{{{TREE[0]}}}"
 _DEEPEST = 50
 
@@ -40,6 +52,8 @@ class XmpKeywords(NamedTuple):
     """Keywords in one line of text, as PDF files have them."""
     lists: set[Name]
     """The properties that hold keywords."""
+    facts: dict[str, str]
+    """How the picture was taken: local name of a property -> its value."""
 
 
 def split_path(text: str, separator: str) -> tuple[str, ...]:
@@ -64,6 +78,7 @@ def read_packet(packet: bytes) -> XmpKeywords:
     paths: list[tuple[str, ...]] = []
     listed: list[str] = []
     lists: set[Name] = set()
+    facts: dict[str, str] = {}
     for rdf in root.iter(f"{_RDF}RDF"):
         for description in rdf:
             if _FLAT in description.attrib:
@@ -71,7 +86,10 @@ def read_packet(packet: bytes) -> XmpKeywords:
                 lists.add(SUBJECT)
             if _LISTED in description.attrib:
                 listed.append(description.attrib[_LISTED])
+            facts |= {_FACTS[key]: value for key, value in description.attrib.items() if key in _FACTS}
             for element in description:
+                if element.tag in _FACTS and not len(element):
+                    facts[_FACTS[element.tag]] = element.text or ""
                 if element.tag == _FLAT:
                     tags += _values(element)
                     lists.add(SUBJECT)
@@ -82,7 +100,7 @@ def read_packet(packet: bytes) -> XmpKeywords:
                     lists.add(name)
                 elif element.tag == f"{_MWG}Keywords":
                     paths += _tree(element, ())
-    return XmpKeywords(tags, paths, listed, lists)
+    return XmpKeywords(tags, paths, listed, lists, facts)
 
 
 def _values(element: Any) -> list[str]:

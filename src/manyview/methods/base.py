@@ -80,7 +80,7 @@ class MultiviewEstimator(BaseEstimator):
         for name, width in views.n_features.items():
             if name not in self.view_names_:
                 known = ", ".join(map(repr, self.view_names_))
-                raise ViewError(f"view {name!r} was not there in fit; the views known are {known}.")
+                raise ViewError(f"view {name!r} was not part of fit; the views known are {known}.")
             if width != self.n_features_per_view_[name]:
                 raise ViewError(
                     f"view {name!r} has {width} features, but {type(self).__name__} is expecting "

@@ -127,7 +127,7 @@ def open_beneath(root: bytes, path: bytes) -> int:
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, path))
     if os.path.commonpath([top, real]) != top or real == top:
-        raise OSError(0, "it lies outside the folder that was read")
+        raise OSError(0, "it is outside the folder that was read")
     *folders, name = os.path.relpath(real, top).split(os.sep.encode())
     keep = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
     here = os.open(top, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)

@@ -187,6 +187,9 @@ class ClusterRow(Response):
 
 class ClustersPage(Response):
     run: RunFacts | None
+    coarser: int | None
+    """Clusters at the next level up; None where there is none, or the run is not the newest."""
+    finer: int | None
     clusters: list[ClusterRow]
     n_items: int
     n_unplaced: int
@@ -256,17 +259,15 @@ class ItemTag(Response):
 
 class ProposalReason(Response):
     likeness: str
-    """How it is like the items of ``like``: "looks like", "reads like", "is like"."""
+    """How it is like the items of ``like``: "looks like", "reads like", "is like"; "shows it" of a first tag."""
     like: list[Member]
-    """Items that are alike and have the tag."""
+    """Items that are alike and have the tag; of a first tag, others that seem to show it."""
     goes_with: list[str]
     """Tags of the item that the proposed one goes with: of ``n_all`` others with all of them ``n_with`` have it."""
     n_with: int
     n_all: int
     against: list[str]
     like_first: bool
-    is_guess: bool
-    """Is it only what the picture seems to show? Then the items of ``like`` show it too, and none has the tag."""
 
 
 class Proposal(Response):
@@ -569,6 +570,10 @@ class Pin(Request):
 
 class Split(Request):
     n: Annotated[int, Field(ge=2, le=100)] = 2
+
+
+class ToLevel(Request):
+    to: Literal["coarser", "finer"]
 
 
 class Merge(Request):

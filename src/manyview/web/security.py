@@ -163,7 +163,7 @@ class Guard:
             return
         another = "press Enter in the terminal where `manyview serve` runs, and open the address that it prints."
         if _token(scope.get("query_string", b"")):
-            raise Refusal(401, f"this address has been used, or is of an earlier start: {another}")
+            raise Refusal(401, f"this address has been used, or belongs to an earlier start: {another}")
         raise Refusal(401, f"this browser has not been let in, or has forgotten it: {another}")
 
     def _check_intent(self, method: str, headers: RawHeaders, path: str) -> None:
@@ -174,11 +174,11 @@ class Guard:
                 raise Refusal(403, "another page asked for this.")
             return
         if method != "POST":
-            raise Refusal(405, "this server knows GET and POST.")
+            raise Refusal(405, "this server answers only GET and POST.")
         if site not in ("same-origin", "none") or origin not in self.access.origins:
             raise Refusal(403, "only the gallery's own page may change something.")
         if (_only(headers, b"content-type") or "").partition(";")[0].strip().lower() != "application/json":
-            raise Refusal(415, "changes are asked for in JSON: Content-Type: application/json.")
+            raise Refusal(415, "changes must be sent as JSON: Content-Type: application/json.")
 
 
 def _token(query: bytes) -> str:

@@ -46,18 +46,21 @@ class Site:
     n_bytes: int
 
 
-def export_site(path: Path, folder: Path, *, public: bool = False, progress: Progress | None = None) -> Site:
+def export_site(
+    path: Path, folder: Path, *, public: bool = False, positions: bool = False, progress: Progress | None = None
+) -> Site:
     """Write the gallery of a collection into a folder that is new, or that holds an earlier one of these.
 
     The folder appears whole or not at all. Thumbnails and previews are our own encodings, without the metadata of the
-    originals, which stay where they are. Nobody else on the machine can read it, unless it is ``public``.
+    originals, which stay where they are; nor does it say where pictures were taken, unless ``positions`` are asked for.
+    Nobody else on the machine can read it, unless it is ``public``.
     """
     if not (STATIC / "index.html").is_file():
         raise ParameterError("the pages of the gallery are not built. Run `make frontend` first.")
     _check_target(folder)
     with Collection.open(path) as collection, tempfile.TemporaryDirectory(dir=folder.parent, prefix=".site-") as made:
         site = _Writer(Index(collection), Path(made) / "site", progress)
-        n_previews = site.write()
+        n_previews = site.write(positions)
         (make_public if public else make_private)(site.folder)
         if folder.exists():
             shutil.rmtree(folder)
@@ -73,7 +76,7 @@ def _check_target(folder: Path) -> None:
         return
     strange = {entry.name for entry in folder.iterdir()} - _OURS - {path.name for path in STATIC.iterdir()}
     if not folder.is_dir() or strange or (any(folder.iterdir()) and not (folder / "data" / "site.js").is_file()):
-        raise ParameterError(f"{folder} holds something else than an earlier export; choose another folder.")
+        raise ParameterError(f"{folder} holds something other than an earlier export; choose another folder.")
 
 
 class _Writer:
@@ -82,7 +85,7 @@ class _Writer:
         index.called = index.collection.path.name  # where it lies is nobody's business
         self._progress = progress or (lambda *_: None)
 
-    def write(self) -> int:
+    def write(self, positions: bool) -> int:
         shutil.copytree(STATIC, self.folder)
         for name in ("data", "thumbs", "previews"):
             (self.folder / name).mkdir()
@@ -91,7 +94,7 @@ class _Writer:
         (self.folder / "index.html").write_text(page, encoding="utf-8")
         facts = json.dumps({"version": __version__, "made_at": now()})
         (self.folder / "data" / "site.js").write_text(f"window.MANYVIEW_SITE = {facts};\n", encoding="ascii")
-        for slug, answer in site_answers(self.index, self._progress):
+        for slug, answer in site_answers(self.index, self._progress, positions=positions):
             self._put(slug, answer)
         self._thumbs()
         return self._previews()

@@ -35,18 +35,19 @@ _FIRST_PROPOSALS, _HISTORY, _TAGS = 200, 2000, 100_000
 _PROPOSALS_AT_ONCE = 20_000
 _COMPARED = 16
 """Newest runs of which any two are compared."""
+_POSITION = frozenset({"latitude", "longitude"})
 _TEXT = 20_000
 """Letters of a text in which words are looked for."""
 _NEIGHBOURS, _MOST_ASKED = 8, 20_000
 """What the page of an item shows in each view, and among how many items those are looked for."""
 
 
-def site_answers(index: Index, progress: Progress) -> Answers:
-    """Every answer with the name of its file."""
+def site_answers(index: Index, progress: Progress, *, positions: bool = False) -> Answers:
+    """Every answer with the name of its file. Where pictures were taken is left out, unless it is asked for."""
     yield from _lists(index)
     yield from _runs(index)
     yield from _by_cluster(index)
-    yield from _items(index, progress)
+    yield from _items(index, progress, frozenset() if positions else _POSITION)
 
 
 def _lists(index: Index) -> Answers:
@@ -113,7 +114,7 @@ def _open(index: Index) -> dict[int, list[Any]]:
     for one in _all_proposals(index):
         why = one.reason
         like = [member.id for member in why.like if member.has_thumb]
-        told = [why.likeness, like, why.goes_with, why.n_with, why.n_all, why.against, why.like_first, why.is_guess]
+        told = [why.likeness, like, why.goes_with, why.n_with, why.n_all, why.against, why.like_first]
         promise = [one.score, one.probability, one.is_worth_asking, one.is_trusted, one.sure]
         row = [one.item, one.tag, *promise, one.sentence, told]
         found.setdefault(one.item, []).append(row)
@@ -126,7 +127,7 @@ def _all_proposals(index: Index) -> Iterator[models.Proposal]:
         yield from proposal_rows(index, offset=offset, top=_PROPOSALS_AT_ONCE)
 
 
-def _items(index: Index, progress: Progress) -> Answers:
+def _items(index: Index, progress: Progress, left_out: frozenset[str]) -> Answers:
     run, numbers = index.run(), index.ids.tolist()
     reasons = None if run is None else AllReasons(index, run, _NEIGHBOURS, _MOST_ASKED)
     packs: dict[int, dict[str, Any]] = {}
@@ -135,6 +136,7 @@ def _items(index: Index, progress: Progress) -> Answers:
         for full in [key for key in packs if key != pack]:
             yield f"item-{full}", packs.pop(full)
         page = item_page(index, number, reasons=reasons, proposals=False)  # they are in the lists by cluster
+        page.fields = {name: value for name, value in page.fields.items() if name not in left_out}
         packs.setdefault(pack, {})[str(number)] = page.model_dump(mode="json")
         progress("pages of items", done + 1, len(numbers))
     yield from ((f"item-{full}", pages) for full, pages in packs.items())

@@ -147,7 +147,7 @@ def history_table(index: Index) -> Table:
 def compare_table(index: Index, first: int | None, second: int | None) -> Table:
     """Items that are elsewhere in the second run, by what corresponds to their cluster in the first."""
     if first is None or second is None:
-        raise ParameterError("comparing takes two runs: first and second.")
+        raise ParameterError("a comparison needs two runs: first and second.")
     page = compare_page(index, first, second, n_movers=None)
     before, after = ({one.id: one.name for one in side} for side in (page.first, page.second))
     return Table(

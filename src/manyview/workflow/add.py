@@ -182,7 +182,7 @@ def _place(state: State, n_jobs: int | None) -> _Placed:
     if fresh.size:
         X = state.views
         if X is None:
-            raise StoreError(f"the views of run {run.id} are not there any more. Fit again.")
+            raise StoreError(f"the views of run {run.id} no longer exist. Fit again.")
         model = collection.runs.model(run.id)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # items that lack every view are counted below

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from ..collection.proposals import Proposal
+from ..collection.runs import Run
+from ..completion import probability
 
-__all__ = ["ENOUGH_ANSWERS", "SURE_ENOUGH", "WORTH_ASKING", "how_sure", "is_trusted"]
+__all__ = ["ENOUGH_ANSWERS", "SURE_ENOUGH", "WORTH_ASKING", "how_sure", "is_known", "is_trusted"]
 
 WORTH_ASKING = 0.5
 """The line of expected gain: from here on a proposal is asked, counted and listed; below it, only on demand.
@@ -13,28 +15,25 @@ A right proposal gains a tag, a wrong one costs a look for nothing: p - (1 - p) 
 """
 SURE_ENOUGH = 0.85
 """Expected precision from which accepting a whole sheet is the first choice."""
-ENOUGH_ANSWERS = 30
+ENOUGH_ANSWERS = probability.LEAST_DECISIONS
 """Answers from which it is known how complete the tags of tagged items are."""
-_WORDS = ((0.8, "very likely"), (0.5, "likely"), (0.0, "maybe"))
 
 
-def is_trusted(untouched: float | None, completeness_source: str | None) -> bool:
-    """Whether a probability may be shown as a number: of items nobody has tagged, or once completeness is known.
-
-    How complete the tags of an item are cannot be had from the tags alone: it takes the owner's word ("given"), or
-    answers ("decisions").
-    """
-    return (untouched is not None and untouched >= 0.5) or completeness_source in ("given", "decisions")
+def is_known(run: Run | None) -> bool:
+    """Do all probabilities of a run rest on a completeness that was stated or learned, or on none?"""
+    return run is not None and bool(probability.is_trusted(0.0, _source(run)))
 
 
-def how_sure(probability: float | None, trusted: Any = True) -> str:
-    """A probability for people: "83 %" where the number can be trusted, else very likely, likely or maybe.
+def is_trusted(one: Proposal, run: Run) -> bool:
+    """May the probability of a proposal of this run be shown as a number?"""
+    return bool(probability.is_trusted(one.untouched or 0.0, _source(run)))
 
-    >>> how_sure(0.834), how_sure(0.834, False), how_sure(0.3, False)
-    ('83 %', 'very likely', 'maybe')
-    """
-    if probability is None:
-        return ""
-    if trusted:
-        return f"{100 * probability:.0f} %"
-    return next(word for least, word in _WORDS if probability >= least)
+
+def how_sure(one: Proposal, run: Run) -> str:
+    """How likely a proposal is right, for people: "83 %" where the number can be trusted, else a word."""
+    return "" if one.probability is None else probability.how_sure(one.probability, is_trusted(one, run))
+
+
+def _source(run: Run) -> str:
+    """How the completeness is known; runs that say nothing of it, such as first tags, do not rest on it."""
+    return str(run.figures.get("completeness_source", "given"))

@@ -171,6 +171,16 @@ class Collection(Store):
         options: dict[str, Any] = {"top": top, "completeness": completeness, "seed": seed, "n_jobs": n_jobs}
         return suggest_tags(self, progress=progress, **options).run
 
+    def doubtful(self, top: int | None = None) -> list[Doubt]:
+        """Recorded tags that do not seem to belong, as the newest proposals found them, the most doubtful first.
+
+        ``reject`` takes one away, ``accept`` says that it is right; either way it is not asked again.
+        """
+        from .doubtful import doubtful_tags
+        from .reading.index import Index
+
+        return doubtful_tags(Index(self), top)
+
     def search(self, text: str, *, run: int | None = None, language: str | None = None) -> Answer:
         """Items by tags, words and what their pictures show: "sunset", "two dogs in the snow", "boat -tag:harbour".
 
@@ -203,16 +213,6 @@ class Collection(Store):
         from .first_tags import first_tags
 
         return first_tags(self, by, language=language, n_jobs=n_jobs, progress=progress).run
-
-    def doubtful(self, top: int | None = None) -> list[Doubt]:
-        """Recorded tags that do not seem to belong, as the newest proposals found them, the most doubtful first.
-
-        ``reject`` takes one away, ``accept`` says that it is right; either way it is not asked again.
-        """
-        from .doubtful import doubtful_tags
-        from .reading.index import Index
-
-        return doubtful_tags(Index(self), top)
 
     @renamed(min_score="min_probability")
     def accept(

@@ -229,7 +229,7 @@ def _check_roots(collection: Store, items: Sequence[Item]) -> None:
     for source in collection.items.sources():
         root = str(source["root"])
         if not os.path.isdir(root) and any(str(item.path).startswith(root.rstrip(os.sep) + os.sep) for item in items):
-            raise StoreError(f"{root} is not there. If it is on another disk, connect that first.")
+            raise StoreError(f"{root} does not exist. If it is on a disk that is not connected, connect that first.")
 
 
 def _opened(

@@ -186,7 +186,7 @@ def link(collection: Store, first: int, second: int, together: bool | None, *, w
             change.drop("links", first_id=a, second_id=b)
     else:
         if known is together:
-            raise ParameterError(f"{names} are linked so already.")
+            raise ParameterError(f"{names} are linked that way already.")
         _check_link(collection, now, a, b, together)
         word = "together" if together else "apart"
         with _entry(collection, "link", f"{word}: {names}", _clusters_of(now, a, b), who) as change:
@@ -311,7 +311,7 @@ def _parts(now: State, one: LiveCluster, n: int) -> list[list[int]]:
     members = now.standing.members()[one.id]
     X = now.views
     if X is None:
-        raise StoreError(f"the views of run {now.run.id} are not there any more; fit again first.")
+        raise StoreError(f"the views of run {now.run.id} no longer exist; fit again first.")
     rows = np.searchsorted(now.ids, members)
     here = np.flatnonzero(X.mask[rows].any(axis=1))
     if here.size < n:

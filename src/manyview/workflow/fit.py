@@ -139,6 +139,9 @@ def fit_collection(
     figures |= {"view_weights": weights, "tag_names": tag_names, "language": language}
     if number is not None:
         figures["number"] = number
+    if hasattr(model, "levels_"):
+        fewest, most = model.level_range_
+        figures["levels"] = [fewest, int(model.n_clusters_), most]
     with collection.transaction():
         before = standing_before(collection)
         run, changes = keep_run(

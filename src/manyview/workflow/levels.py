@@ -17,7 +17,7 @@ from ..collection.runs import Run
 from ..collection.store import Store
 from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError
-from ..methods.consensus.levels import level_nodes, level_range, nodes_of_level
+from ..methods.consensus.levels import level_nodes, nodes_of_level
 from ..types import Ids
 from .compute import Computed
 from .fit import Fitted, keep_run
@@ -50,19 +50,16 @@ class Level:
     """The fitted model at this level."""
 
 
-def neighbouring_levels(collection: Store, run: Run) -> tuple[int | None, int | None]:
+def neighbouring_levels(run: Run) -> tuple[int | None, int | None]:
     """The next coarser and the next finer number of clusters; None where there is none.
 
     These are the numbers that were found together with the run's own, as far as they go; then 0.7 and 1.5 times as
     many.
     """
-    if not run.has_model or run.method != "consensus":
+    if "levels" not in run.figures:
         return None, None
-    model = collection.runs.model(run.id)
-    if not hasattr(model, "levels_"):
-        return None, None
-    low, high = level_range(model.levels_)
-    now, number = int(model.n_clusters_), run.figures.get("number") or {}
+    low, now, high = run.figures["levels"]
+    number = run.figures.get("number") or {}
     stops = sorted({number[key] for key in ("coarser", "n_clusters", "finer") if number.get(key)})
     below = [stop for stop in stops if low <= stop < now] or [max(low, min(now - 1, round(0.7 * now)))]
     above = [stop for stop in stops if now < stop <= high] or [min(high, max(now + 1, round(1.5 * now)))]
@@ -94,12 +91,11 @@ def cut_run(collection: Store, run: Run, n_clusters: int, *, n_jobs: int | None 
 
 def _model(collection: Store, run: Run) -> Any:
     """The model of a run that keeps levels."""
-    model = collection.runs.model(run.id) if run.has_model and run.method == "consensus" else None
-    if model is None or "items" not in getattr(model, "levels_", {}):
+    if "levels" not in run.figures:
         raise ParameterError(
             f"run {run.id} ({run.method}) keeps no levels. Runs of consensus do: manyview fit {collection.path}."
         )
-    return model
+    return collection.runs.model(run.id)
 
 
 def _place_late(
@@ -196,6 +192,8 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
     profiles = _described(State(collection, run), level)
     said = [f"{n_clusters} clusters: a level of run {run.id}, cut from its tree."]
     figures = {**run.figures, "n_items": int(level.ids.size), "n_clusters": len(profiles), "said": said}
+    fewest, most = level.model.level_range_
+    figures["levels"] = [fewest, n_clusters, most]
     with collection.transaction():
         names = {one.label: "" if one.name.is_guess else one.name.name for one in profiles}
         identities = {label: level.identities.get(label) or collection.living.new_cluster() for label in sorted(names)}
@@ -217,9 +215,8 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
 
 
 def _next(collection: Store, run: Run, step: Step) -> int:
-    _model(collection, run)
-    coarser, finer = neighbouring_levels(collection, run)
+    coarser, finer = neighbouring_levels(run)
     found = coarser if step == "coarser" else finer
-    if found is None:
+    if found is None and "levels" in run.figures:
         raise ParameterError(f"run {run.id} is at its {step[:-1]}st level. Fit with another number instead: -k.")
-    return found
+    return found or 0  # without levels, which is said where the tree is needed

@@ -59,7 +59,9 @@ def fit_views(
         usable, share = _as_columns(tags, tag_names), 1.0
     if "tags" in needs:
         if not chosen:
-            raise ParameterError(f"{method} learns from the tags what to look for in other views, and there is none.")
+            raise ParameterError(
+                f"{method} learns from the tags what to look for in other views, but there is no other view."
+            )
         said.append("tags teach the forest")
     elif "counts" in needs:
         pass

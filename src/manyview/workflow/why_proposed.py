@@ -16,6 +16,8 @@ _TOGETHER = 2
 """Tags of the item that are named."""
 _SMALLEST = 0.05
 """Shares of the evidence below this are not told."""
+_FIRST_TAG = "looks"
+"""Evidence of a word for pictures nobody has tagged: others that show the same."""
 _READ = ("words", "text")
 """Views that come from what is written."""
 
@@ -27,7 +29,7 @@ class Reason(NamedTuple):
     """What speaks for a proposal."""
 
     likeness: str
-    """"looks like", "reads like" or "is like"; "" where nothing is alike."""
+    """"looks like", "reads like" or "is like"; "shows it" of a first tag; "" where nothing is alike."""
     like: tuple[int, ...]
     """Items that are alike and have the tag, at most three."""
     goes_with: tuple[str, ...]
@@ -39,8 +41,6 @@ class Reason(NamedTuple):
     """Tags of the item that speak against it."""
     like_first: bool = True
     """Does the likeness say more than the tags?"""
-    is_guess: bool = False
-    """Is it only what the picture seems to show? Then the items of ``like`` show it too, and none has the tag."""
 
 
 def reason_of(tag: str, item: int, evidence: Sequence[Sequence[Any]], carriers: Carriers, kind: str = "row") -> Reason:
@@ -48,8 +48,8 @@ def reason_of(tag: str, item: int, evidence: Sequence[Sequence[Any]], carriers: 
 
     ``kind`` is what the item is: picture, video, document or row.
     """
-    if evidence and evidence[0][0] == "looks":  # a first tag, of pictures nobody has tagged
-        return Reason("looks like", tuple(evidence[0][3])[:_SHOWN], (), 0, 0, (), is_guess=True)
+    if evidence and evidence[0][0] == _FIRST_TAG:
+        return Reason("shows it", tuple(evidence[0][3])[:_SHOWN], (), 0, 0, ())
     told = [part for part in evidence if part[2] >= _SMALLEST]
     alike = [part for part in told if part[0] != "tag" and part[3]]
     like = tuple(dict.fromkeys(one for part in alike for one in part[3]))[:_SHOWN]
@@ -89,11 +89,11 @@ def _together(tag: str, item: int, words: Sequence[str], carriers: Carriers) -> 
 
 def sentence(tag: str, reason: Reason, names: Mapping[int, str]) -> str:
     """The reason in words; ``names`` of the items that are alike stand for their pictures."""
-    if reason.is_guess:
-        others = f", and so do {_listed([names[one] for one in reason.like])}" if reason.like else ""
-        return f"{tag}: it seems to show that{others}."
     parts = []
-    if reason.like:
+    if reason.likeness == "shows it":
+        as_do = f", as {'does' if len(reason.like) == 1 else 'do'} " if reason.like else ""
+        parts.append(f"seems to show it{as_do}{_listed([names[one] for one in reason.like]) if reason.like else ''}")
+    elif reason.like:
         alike = _listed([names[one] for one in reason.like])
         parts.append(f"{reason.likeness} {alike}, which {'carries' if len(reason.like) == 1 else 'carry'} it")
     if reason.goes_with:

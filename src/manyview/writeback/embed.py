@@ -126,7 +126,7 @@ def _embed(
                 durable.disk.sync_file(copy, file.fileno())
         writes.set_after(batch, number, hash_of_file(copy) or "")
         if FileFacts.of(os.lstat(path)) != before:
-            raise Refused("another program is writing it just now; the next `apply` tries again.")
+            raise Refused("another program is writing to it right now; the next `apply` tries again.")
         with durable.store_errors(original):
             durable.disk.rename(copy, original)
         durable.sync_folders([original.parent])

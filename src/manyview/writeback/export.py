@@ -30,7 +30,7 @@ def export_tags(collection: Store, form: str, output: str | os.PathLike[str] | N
         raise ParameterError(f"a {form} file needs a name: -o FILE on the command line, output= in Python.")
     path = Path(output)
     if path.is_dir() or not path.absolute().parent.is_dir():
-        raise StoreError(f"{path} cannot be written: it is a folder, or its folder is not there.")
+        raise StoreError(f"{path} cannot be written: it is a folder, or its folder does not exist.")
     accepted = _accepted(collection)
     rows = [
         (item.id, _plain(item.path or item.key), accepted.get(item.id, []), collection.tagging.words_of(item.id))

@@ -65,7 +65,7 @@ def mode_beside(owner: str | None) -> int:
 def refuse_protected(path: str, status: os.stat_result | None) -> None:
     """A file that its owner protected is left alone, though its folder would let us replace it."""
     if status is not None and not (status.st_mode & 0o222 and os.access(path, os.W_OK)):
-        raise Refused("it is write-protected. Take the protection away if it may be changed.")
+        raise Refused("it is write-protected. Remove the protection if it may be changed.")
 
 
 class Files:

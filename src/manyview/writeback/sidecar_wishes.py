@@ -100,7 +100,7 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
             folder = files.folder(folder_path)
             name = os.path.basename(path)
             if name not in folder:
-                raise BadFile("missing", "it is not there any more; `manyview init` brings the collection up to date.")
+                raise BadFile("missing", "it no longer exists; `manyview init` brings the collection up to date.")
             add, remove = wishes.add.get(item, []), wishes.remove.get(item, [])
             is_known = kind == "folder" and not remove and all((item, tag) in wishes.standing for tag in add)
             if is_known and files.beside(root, path)[1] == beside:
@@ -132,7 +132,7 @@ def item_folder(root: str, path: str) -> str:
     """The folder of an item; ``BadFile`` where a link has been put into its path since it was read."""
     folder = os.path.join(root, os.path.dirname(path)).rstrip(os.sep) or os.sep
     if inside(root, os.path.dirname(path)) != os.path.normpath(folder):
-        raise BadFile("link", "a link stands in its path now; nothing is written through links.")
+        raise BadFile("link", "its path leads through a symbolic link now; nothing is written through links.")
     return folder
 
 

@@ -39,6 +39,7 @@ _COARSEST = 2
 _SMALLEST = 3
 """Items on each side of a split."""
 _VECTORS = 4
+_ROUNDS = 30
 _LIGHT = 1e-6
 """The say of points beside links, so that they only break ties."""
 _DENSE = 400
@@ -253,20 +254,19 @@ def _halves(graph: NeighbourGraph, items: Places, kinds: Places) -> tuple[float,
 def _two_means(rows: Floats) -> NDArray[np.bool_] | None:
     """Which rows are in the first of two clusters: k-means from the two sides of the median of every column.
 
-    The start that ends with the smallest spread; None where no start ends with three rows on each side.
+    The start that ends with the smallest spread; a start ends before one side has fewer than three rows. None where no
+    median has three rows on each side.
     """
     best, least = None, np.inf
     for column in rows.T:
-        side = column > np.median(column)
-        for _ in range(30):
-            if min(side.sum(), (~side).sum()) < _SMALLEST:
-                break
-            first, second = rows[side].mean(axis=0), rows[~side].mean(axis=0)
-            after = rows @ (first - second) > (first @ first - second @ second) / 2
-            if (after == side).all():
+        side, after = None, column > np.median(column)
+        for _ in range(_ROUNDS):
+            if min(after.sum(), (~after).sum()) < _SMALLEST or (side is not None and (after == side).all()):
                 break
             side = after
-        if min(side.sum(), (~side).sum()) < _SMALLEST:
+            first, second = rows[side].mean(axis=0), rows[~side].mean(axis=0)
+            after = rows @ (first - second) > (first @ first - second @ second) / 2
+        if side is None:
             continue
         spread = sum(float(((part - part.mean(axis=0)) ** 2).sum()) for part in (rows[side], rows[~side]))
         if spread < least * (1.0 - 1e-9):

@@ -39,6 +39,8 @@ _WORDS = 10
 """Entries per row from which a sparse view is a text."""
 _COPIES = 0.2
 """Of the usual distance; re-encoded and slightly cropped pictures are closer, different ones of the same thing not."""
+_EQUAL = 0.9
+"""A larger number whose score is so near the best is taken: a cluster too many is one click, a lump hides things."""
 _CLEAR = 0.5
 """A rival below this share of the best score leaves no doubt."""
 _GROUPED = 0.35
@@ -53,7 +55,8 @@ class ClusterNumbers:
     ``candidates`` (m,) are the numbers looked at, ``score`` (m,) how clearly the neighbours fall apart at each: the gap
     between two ``eigenvalues`` of their graph, less the farther from where the ``communities`` (a mean of two counts)
     say. ``coarser`` and ``finer`` are the best numbers well below and well above, ``runner_up`` the best one outside
-    0.8 to 1.25 times the suggested, with ``rival`` times its score; None where there is none. ``modularity`` of the
+    0.8 to 1.25 times the suggested, with ``rival`` times its score (more than 1 where the larger of two near equal ones
+    was taken); None where there is none. ``modularity`` of the
     communities says how far the items form groups at all. ``reason`` says it in words.
     """
 
@@ -226,12 +229,19 @@ def _decide(
     def best(where: NDArray[np.bool_]) -> int | None:
         return int(numbers[where][np.argmax(score[where])]) if where.any() else None
 
+    def elsewhere(number: int) -> tuple[int | None, float]:
+        """The best number outside 0.8 to 1.25 times this one, and its score beside this one's."""
+        other = best((numbers < 0.8 * number) | (numbers > 1.25 * number))
+        mine = float(score[numbers == number][0])
+        return other, float(score[numbers == other][0]) / mine if other is not None and mine > 0 else 0.0
+
     chosen = int(numbers[np.argmax(score)])
-    top = float(score.max())
+    runner_up, rival = elsewhere(chosen)
+    if runner_up is not None and runner_up > chosen and rival >= _EQUAL:
+        chosen = runner_up
+        runner_up, rival = elsewhere(chosen)
     coarser = best(numbers <= 0.72 * chosen)
     finer = best((numbers >= 1.35 * chosen) & (numbers <= 3 * chosen))
-    runner_up = best((numbers < 0.8 * chosen) | (numbers > 1.25 * chosen))
-    rival = float(score[numbers == runner_up][0] / top) if runner_up is not None and top > 0 else 0.0
     levels = ", ".join(
         f"{name}: {number}" for name, number in (("coarser", coarser), ("finer", finer)) if number is not None
     )

@@ -12,6 +12,7 @@ from ...collection.runs import Run
 from ...collection.sorted_numbers import among, distinct
 from ...collection.tagging import word_key
 from ...data.tags import match_key
+from ...workflow.levels import neighbouring_levels
 from ...workflow.living import LiveCluster
 from ...workflow.reading.index import Index
 from .. import models
@@ -61,8 +62,11 @@ def clusters_page(
         rows.sort(key=lambda row: -1.0 if row.cohesion is None else row.cohesion, reverse=True)
     elif sort == "proposals":
         rows.sort(key=lambda row: -row.n_open)
+    coarser, finer = neighbouring_levels(run) if run is not None and run == index.run() else (None, None)
     return models.ClustersPage(
         run=run_facts(run),
+        coarser=coarser,
+        finer=finer,
         clusters=rows,
         n_items=int(index.ids.size),
         n_unplaced=int((index.assignment(run) < 0).sum()),

@@ -16,7 +16,7 @@ from ..gallery import Gallery
 __all__ = ["Here", "Number", "Offset", "RunNumber", "command", "done", "entry_facts", "run_facts"]
 
 
-_LONG = ("tag_names", "state", "doubtful")
+_LONG = ("tag_names", "state", "doubtful", "number", "levels", "nodes")
 """Figures of a run that are for the program only."""
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from ...collection.history import Entry
 from ...workflow.collection import Collection
+from ...workflow.levels import Step
 from ...workflow.reading.index import Index
 from .. import models
 from .common import Here, Number, Offset, done, entry_facts
@@ -25,6 +26,19 @@ async def _edit(here: Here, verb: str, *args: Any, **options: Any) -> models.Don
 async def merge(here: Here, asked: models.Merge) -> models.Done:
     """Make several clusters one."""
     return await _edit(here, "merge", asked.clusters, into=asked.into)
+
+
+@router.post("/clusters/level")
+async def level(here: Here, asked: models.ToLevel) -> models.Done:
+    """Go to the next coarser or finer level of the newest run."""
+    return await done(here, await here.write(_to_level, asked.to))
+
+
+def _to_level(collection: Collection, to: Step) -> Entry:
+    from ...workflow.levels import keep_level
+
+    keep_level(collection, to)
+    return collection.history.newest(1)[0]
 
 
 @router.post("/clusters/{cluster}/rename")

@@ -220,7 +220,6 @@ def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
     newest = index.collection.runs.newest("suggest")
     if newest is None:
         return []
-    source = newest.figures.get("completeness_source")
     found = open_proposals(index.collection, carriers=index.carriers, **wanted)
     shown = {one.item_id for one in found} | {item for one in found for item in (one.reason or {}).get("like", ())}
     facts = member_facts(index, sorted(shown))
@@ -232,8 +231,8 @@ def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
             score=one.score,
             probability=one.probability,
             is_worth_asking=(one.probability or 0.0) >= WORTH_ASKING,
-            is_trusted=(known := is_trusted(one.untouched, source)),
-            sure=how_sure(one.probability, known),
+            is_trusted=is_trusted(one, newest),
+            sure=how_sure(one, newest),
             reason=_reason(one.reason, facts),
             sentence=(one.reason or {}).get("sentence", ""),
             has_thumb=facts[one.item_id]["has_thumb"],
@@ -253,7 +252,6 @@ def _reason(told: dict[str, Any] | None, facts: dict[int, dict[str, Any]]) -> mo
         n_all=why.get("n_all", 0),
         against=list(why.get("against", ())),
         like_first=why.get("like_first", True),
-        is_guess=why.get("is_guess", False),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Request
 
-from ...workflow.asking import ENOUGH_ANSWERS, is_trusted
+from ...workflow.asking import ENOUGH_ANSWERS, is_known
 from ...workflow.collection import Collection
 from ...workflow.methods_table import METHODS
 from ...workflow.reading.index import Index
@@ -129,9 +129,8 @@ def state(index: Index, here: Gallery | None = None, can_ask: bool = False) -> m
 
 def _trust(index: Index) -> models.Trust:
     newest = index.collection.runs.newest("suggest")
-    source = None if newest is None else newest.figures.get("completeness_source")
     n_answers = index.part("n_answers", "decisions", lambda: len(index.collection.decisions.reviewed()))
-    return models.Trust(is_known=is_trusted(None, source), n_answers=n_answers, enough=ENOUGH_ANSWERS)
+    return models.Trust(is_known=is_known(newest), n_answers=n_answers, enough=ENOUGH_ANSWERS)
 
 
 def _identity(path: Path) -> str:

@@ -96,6 +96,28 @@ class Index:
         return self.part("kinds", "items", lambda: np.array(self._reading.kinds(), dtype="U8"))
 
     @property
+    def taken(self) -> NDArray[Any]:
+        """When each was taken, as far as is known: ``2019-06-14T12:03:04+02:00`` or its beginning, "" where not."""
+        return self.part(
+            "taken", "items", lambda: np.array([_text(one) for one in self._reading.field("taken")], "U40")
+        )
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """Latitude and longitude of each in degrees, NaN where they are not known."""
+        return self.part("positions", "items", self._find_positions)
+
+    def _find_positions(self) -> NDArray[np.float64]:
+        columns = [[_number(one) for one in self._reading.field(name)] for name in ("latitude", "longitude")]
+        return np.array(columns, dtype=np.float64).T.reshape(-1, 2)
+
+    def texts_of(self, field: str) -> list[str]:
+        """What each has in a field, as it is matched: a camera, a lens; "" where it has none."""
+        return self.part(
+            f"field {field}", "items", lambda: [match_key(_text(one)) for one in self._reading.field(field)]
+        )
+
+    @property
     def has_thumb(self) -> Mask:
         """Is there a thumbnail?"""
         return self.part("has_thumb", "items", lambda: self.mask_of(self._reading.with_thumb()))
@@ -392,3 +414,14 @@ class Index:
     def n_problems(self) -> int:
         """Files that could not be used, or only in part."""
         return self.part("n_problems", "items", self._reading.n_problems)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)  # tables give texts
+    except (TypeError, ValueError):
+        return float("nan")

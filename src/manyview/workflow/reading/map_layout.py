@@ -83,7 +83,7 @@ def make_map(
     state = State(collection, run)
     X = state.views
     if X is None:
-        raise ParameterError(f"the views of run {run.id} are not there any more. Fit again, then make the map.")
+        raise ParameterError(f"the views of run {run.id} no longer exist. Fit again, then make the map.")
     ids = state.ids
     with collection.unlocked():
         if progress is not None:

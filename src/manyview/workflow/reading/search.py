@@ -1,9 +1,11 @@
 """The search language of the gallery and of ``manyview show --search``.
 
 ``tag:beach -tag:people cluster:12 untagged confidence<0.4 "free words"``: every part has to hold, ``-`` in front says
-that it must not. Words match names, tags and texts from their beginning; quotes keep words together, also in
-``tag:"blue hour"``, and a quote inside quotes is written twice. The exported site has the same language in
-``frontend/src/lib/site-search.ts``; both answer the questions of ``tests/search.json`` alike.
+that it must not. ``date:2019-06..2019-08`` asks when a picture was taken, ``camera:"EOS 80D"`` and ``lens:`` with what,
+``near:48.1,11.6,5km`` where. Words match names, tags and texts from their beginning; quotes keep words together, also
+in ``tag:"blue hour"``, and a quote inside quotes is written twice. The exported site has the same language, but for
+when, with what and where, in ``frontend/src/lib/site-search.ts``; both answer the questions of ``tests/search.json``
+alike.
 """
 
 from __future__ import annotations
@@ -25,9 +27,14 @@ from .index import Index
 __all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
 
 
-KEYS = ("tag", "cluster", "kind", "name", "proposed", "id")
+KEYS = ("tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near")
 FLAGS = ("untagged", "tagged", "unplaced")
 SORTS = ("id", "name", "confidence", "typical")
+_DAY = r"\d{4}(?:-\d\d(?:-\d\d)?)?"
+_DATES = re.compile(rf"(?P<one>{_DAY})|(?P<first>{_DAY})?\.\.(?P<last>{_DAY})?")
+_PLACE = re.compile(r"(-?\d{1,2}(?:\.\d*)?),(-?\d{1,3}(?:\.\d*)?),(\d{1,5}(?:\.\d*)?)(km|m)")
+_EARTH = 6371.0088
+"""Its mean radius in kilometres."""
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?|\.[0-9]+")
 _LEXEME = re.compile(
     r"""(?P<minus>-?)
@@ -107,6 +114,15 @@ def _term(found: re.Match[str]) -> Term:
         key = found["key"].lower()
         if key == "id" and not re.fullmatch(r"[0-9]{1,15}(,[0-9]{1,15})*", value):
             raise ParameterError(f"id takes numbers of items with commas between them, such as id:3,5; got {value!r}.")
+        if key == "date" and (not _DATES.fullmatch(value) or value == ".."):
+            raise ParameterError(
+                "date takes a year, month or day, or two with .. between them, such as date:2019-06..2019-08; "
+                f"got {value!r}."
+            )
+        if key == "near" and not _PLACE.fullmatch(value):
+            raise ParameterError(
+                f"near takes latitude, longitude and a distance in km or m, such as near:48.1,11.6,5km; got {value!r}."
+            )
         if key in KEYS:
             return Term(key, value.strip(), negated)
         return Term("words", f"{found['key']}:{value}", negated)
@@ -200,6 +216,37 @@ def _by_name(index: Index, term: Term, run: Run | None) -> Mask:
     return index.mask_of(find(value, texts=term.kind != "name"))
 
 
+def _by_date(index: Index, term: Term, run: Run | None) -> Mask:
+    """Dates begin with the year, so that they are compared as texts, as far as the asked one goes."""
+    asked = _DATES.fullmatch(term.value)
+    assert asked is not None  # noqa: S101  a term is made of nothing else
+    first, last = asked["one"] or asked["first"] or "", asked["one"] or asked["last"] or ""
+    mask = np.asarray(index.taken != "")
+    if first:
+        mask &= index.taken.astype(f"U{len(first)}") >= first
+    if last:
+        begun = index.taken.astype(f"U{len(last)}")  # "2019" may be later than "2019-06"
+        mask &= (begun <= last) & ((np.char.str_len(begun) == len(last)) | ~np.char.startswith(last, begun))
+    return mask
+
+
+def _by_field(index: Index, term: Term, run: Run | None) -> Mask:
+    wanted = match_key(term.value)
+    return np.array([wanted in text for text in index.texts_of(term.kind)], dtype=bool)
+
+
+def _by_place(index: Index, term: Term, run: Run | None) -> Mask:
+    """By the haversine: the great circle between two points."""
+    asked = _PLACE.fullmatch(term.value)
+    assert asked is not None  # noqa: S101  a term is made of nothing else
+    reach = float(asked[3]) / (1.0 if asked[4] == "km" else 1000.0)
+    latitude, longitude = np.radians(index.positions).T
+    here, there = np.radians(float(asked[1])), np.radians(float(asked[2]))
+    half = np.sin((latitude - here) / 2) ** 2 + np.cos(latitude) * np.cos(here) * np.sin((longitude - there) / 2) ** 2
+    with np.errstate(invalid="ignore"):
+        return np.asarray(2 * _EARTH * np.arcsin(np.sqrt(np.clip(half, 0, 1))) <= reach)
+
+
 _FIND: dict[str, Callable[[Index, Term, Run | None], Mask]] = {
     "tag": _by_tag,
     "cluster": _by_cluster,
@@ -207,6 +254,10 @@ _FIND: dict[str, Callable[[Index, Term, Run | None], Mask]] = {
     "id": _by_id,
     "name": _by_name,
     "proposed": _by_proposed,
+    "date": _by_date,
+    "camera": _by_field,
+    "lens": _by_field,
+    "near": _by_place,
     "confidence": _by_confidence,
     "words": _by_words,
     "untagged": lambda index, term, run: np.asarray(index.n_tags == 0),
