@@ -263,3 +263,4 @@ def test_text_clusters_show_their_telling_words(tmp_path):
 )
 def test_folders_that_somebody_named_and_months(path, folders, dates):
     assert words_of_path(path) == (folders, dates)
+    assert words_of_path(path, "2011-05-06T07:08:09+02:00") == (folders, ["2011-05", "2011"])
