@@ -139,11 +139,11 @@ def _named(collection: Store, run: Run, model: Any, cut: tuple[Ids, Ids, int], m
 
 
 def _own_name(row: Any) -> str:
-    """What the run called a cluster; nothing where it only guessed, since it may guess anew."""
+    """What the run called a cluster; nothing where it guessed or counted, since it may do so anew."""
     if not row.profile:
         return str(row.name or "")
     name = row.profile["name"]
-    return "" if name.get("is_guess") else str(name["name"])
+    return "" if name.get("is_guess") or name["source"] == "number" else str(name["name"])
 
 
 def _common_words(names: list[str]) -> str:
@@ -195,7 +195,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
     fewest, most = level.model.level_range_
     figures["levels"] = [fewest, n_clusters, most]
     with collection.transaction():
-        names = {one.label: "" if one.name.is_guess else one.name.name for one in profiles}
+        names = {one.label: "" if one.name.is_made_up else one.name.name for one in profiles}
         identities = {label: level.identities.get(label) or collection.living.new_cluster() for label in sorted(names)}
         known = {level.nodes[c]: (identities[c], name) for c, name in names.items() if c in level.nodes}
         figures["nodes"] = {str(node): list(one) for node, one in (level.known | known).items()}
