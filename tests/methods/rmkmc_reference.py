@@ -57,7 +57,8 @@ def start_from(views, labels, **settings):
         active = np.arange(data.n_views)
         problem = model._problem(data, scalings, active, weight, model.n_clusters, threads)
         outcome = run_rounds(problem, np.array(labels, dtype=np.intp), lambda *_: None)
-    model._store(outcome, data, scalings, active)
+    model.spaces_ = None
+    model._store(outcome, data, data, scalings, active)
     return model, problem, outcome
 
 
@@ -68,5 +69,7 @@ def blobs(rng, n=40, widths=(3, 5, 2), n_clusters=3, spread=1.0):
 
 
 def fit(X, n_clusters=3, **settings):
-    """A quick fit with a fixed seed."""
-    return RobustMultiviewKMeans(n_clusters, **{"random_state": 0, "n_init": 2, **settings}).fit(X)
+    """A quick fit with a fixed seed, on views scaled as in the paper."""
+    return RobustMultiviewKMeans(
+        n_clusters, **{"random_state": 0, "n_init": 2, "view_scale": "minmax", **settings}
+    ).fit(X)

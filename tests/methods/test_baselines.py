@@ -2,9 +2,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 
-from manyview import ConcatenatedKMeans, SingleViewKMeans
+from manyview import ConcatenatedKMeans, RobustMultiviewKMeans, SingleViewKMeans, Views, load, save
+from manyview.blocks import workers
 from manyview.errors import ViewError
+from manyview.methods.preparation import prepare
 from manyview.testing import separated_views
 
 from .rmkmc_reference import blobs
@@ -12,7 +15,7 @@ from .rmkmc_reference import blobs
 
 def test_concatenation_is_scikit_learn_on_scaled_columns():
     views, _ = blobs(np.random.default_rng(0), n=80)
-    ours = ConcatenatedKMeans(3, random_state=0).fit(views)
+    ours = ConcatenatedKMeans(3, view_scale="minmax", random_state=0).fit(views)
     X = np.hstack(views)
     scaled = 2 * (X - X.min(0)) / (X.max(0) - X.min(0)) - 1
     theirs = KMeans(3, n_init=10, random_state=0).fit(scaled - scaled.mean(0))
@@ -41,9 +44,50 @@ def test_centres_are_in_the_units_of_the_input():
 def test_all_sparse_views_stay_sparse():
     views, _ = separated_views()
     thin = {name: sparse.csr_matrix(matrix) for name, matrix in views.items()}
-    model = ConcatenatedKMeans(3, random_state=0).fit(thin)
+    model = ConcatenatedKMeans(3, view_scale="minmax", random_state=0).fit(thin)
     assert sparse.issparse(model._join(model._new_views(thin)))
-    assert np.array_equal(model.labels_, ConcatenatedKMeans(3, random_state=0).fit(views).labels_)
+    dense = ConcatenatedKMeans(3, view_scale="minmax", random_state=0).fit(views)
+    assert np.array_equal(model.labels_, dense.labels_)
+
+
+def texts(n_each=30):
+    """Two views of words of three topics, in texts of very different length, as counts."""
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(3), n_each)
+    rates = np.full((3, 60), 0.1)
+    rates[:, 45:] = 3.0  # words that everybody uses
+    for topic in range(3):
+        rates[topic, 15 * topic : 15 * topic + 15] = 0.6
+    lengths = np.exp(rng.normal(size=(2, truth.size, 1)))
+    return {f"text{v}": sparse.csr_matrix(rng.poisson(lengths[v] * rates[truth]) + 0.0) for v in range(2)}, truth
+
+
+def test_by_default_it_is_scikit_learn_on_prepared_views():
+    X, truth = texts()
+    model = ConcatenatedKMeans(3, random_state=0).fit(X)
+    assert set(model.view_scalings_) == set(X) and set(model.scaling_agreement_["text0"]) == {"15", "30", "60", "100"}
+    with workers(1) as threads:
+        found = prepare(Views(X), "auto", threads, 3)
+    joined = np.hstack([found.points[name] for name in X])
+    plain = KMeans(3, n_init=10, random_state=0).fit(joined - joined.mean(axis=0))
+    assert adjusted_rand_score(plain.labels_, model.labels_) == 1
+    raw = ConcatenatedKMeans(3, view_scale="minmax", random_state=0).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) > adjusted_rand_score(truth, raw.labels_) + 0.1
+    assert np.array_equal(model.predict(X), model.labels_)
+    for name, matrix in Views(X).items():  # in the units of the input
+        means = [np.asarray(matrix[model.labels_ == k].mean(axis=0)).ravel() for k in range(3)]
+        assert model.cluster_centers_[name] == pytest.approx(np.array(means))
+
+
+def test_robust_k_means_takes_prepared_views_too(tmp_path):
+    X, truth = texts()
+    model = RobustMultiviewKMeans(3, n_init=3, random_state=0).fit(X)
+    paper = RobustMultiviewKMeans(3, view_scale="minmax", n_init=3, random_state=0).fit(X)
+    assert adjusted_rand_score(truth, model.labels_) > adjusted_rand_score(truth, paper.labels_) + 0.1
+    assert np.mean(model.predict(X) == model.labels_) > 0.95 and np.isfinite(model.score(X))
+    back = load(save(model, tmp_path / "model"))
+    assert np.array_equal(back.predict(X), model.predict(X))
+    assert model.cluster_centers_["text0"] == pytest.approx(Views(X).means(model.labels_)["text0"])
 
 
 def test_single_view_looks_at_one_view_only():

@@ -58,7 +58,7 @@ def test_proportions_are_noticed(capsys):
     X = np.random.default_rng(0).dirichlet(np.ones(5) * 0.3, size=60)
     ConsensusClustering(2, scale="rank", verbose=1).fit(X)
     told = capsys.readouterr().err
-    assert "same sum" in told and "eigenvectors" in told and "members" in told
+    assert "same sum" in told and "clusters" in told and "members" in told
 
 
 # The operator
@@ -172,7 +172,8 @@ def test_three_blobs(number, scale):
     assert nmi(truth, model.labels_) == pytest.approx(1)
     assert model.modularity_ > 0.5 and min(model.view_shares_.values()) > 0.95 and model.joined_share_ > 0.95
     assert model.member_labels_.shape == (120, 30) and ((model.member_sizes_ >= 3) & (model.member_sizes_ <= 9)).all()
-    assert model.eigenvalues_.size == 5 and 1 >= model.eigenvalues_[2] > 0.9 > 0.75 > model.eigenvalues_[3]
+    assert model.eigenvalues_.size == 6 and 1 >= model.eigenvalues_[2] > 0.9 > 0.75 > model.eigenvalues_[3]
+    assert model.association_ > 0.9
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -184,7 +185,7 @@ def test_complementary_views(number, monkeypatch):
     X, truth = complementary(number)  # one feature of three: ranks alone lose it, peaks that keep their spacing do not
     guarded = nmi(truth, ConsensusClustering(3).fit(X).labels_)
     monkeypatch.setattr(_ranks, "_PEAKED", 0.0)
-    assert guarded > 0.9 and nmi(truth, ConsensusClustering(3).fit(X).labels_) < 0.5
+    assert guarded > 0.9 and nmi(truth, ConsensusClustering(3, scale="rank").fit(X).labels_) < 0.6
 
 
 def test_numerals():
@@ -405,7 +406,7 @@ def test_equal_items_are_recognised():
     rows = np.array([[1, 2], [0, 3], [1, 2], [-0.0, 3], [1, 2], [5, 5]], dtype=np.float32)
     present = np.ones((6, 1), dtype=bool)
     present[4] = False
-    same = _consensus_vote.Points(("a",), (1,), rows, np.array([0, 2]), present)
+    same = _consensus_vote.Points(("a",), (1,), rows, np.array([0, 2]), present, np.ones(1))
     assert _consensus_vote.kinds_of(same).tolist() == [0, 1, 0, 1, 2, 3]
 
 
@@ -434,7 +435,7 @@ def test_going_on_from_earlier_clusters_keeps_what_chance_would_change():
     previous = np.full(600, -1)
     previous[~late] = ConsensusClustering(6).fit_predict(X[~late])
     fresh, going_on = (ConsensusClustering(6, previous=part).fit(X) for part in (None, previous))
-    assert kept(previous, going_on.labels_) >= 0.97 > kept(previous, fresh.labels_)
+    assert kept(previous, going_on.labels_) >= 0.95 > kept(previous, fresh.labels_)
     renamed = np.where(previous >= 0, (previous * 7 + 3) % 101, -1)  # only who is with whom counts
     assert np.array_equal(ConsensusClustering(6, previous=renamed).fit_predict(X), going_on.labels_)
     other = ConsensusClustering(4, previous=previous).fit(X)  # another number: it votes, but is no start

@@ -110,7 +110,7 @@ def test_without_numba_s_compiler_blas_multiplies():
         rng = np.random.default_rng(0)
         middles = 9 * np.eye(3)[np.arange(60) % 3]
         X = [middles + rng.normal(size=(60, 3)), middles @ rng.normal(size=(3, 5)) + rng.normal(size=(60, 5))]
-        print(RobustMultiviewKMeans(3, n_init=2, random_state=0, n_jobs=1).fit(X).labels_.tolist())
+        print(RobustMultiviewKMeans(3, view_scale="minmax", n_init=2, random_state=0, n_jobs=1).fit(X).labels_.tolist())
     """
     said = [
         subprocess.run(

@@ -102,8 +102,12 @@ class TestInvariance:
         views, _ = blobs(np.random.default_rng(0), n=50)
         counts = np.random.default_rng(1).integers(0, 4, size=50)
         rows = np.repeat(np.arange(50), counts)
-        weighted = RobustMultiviewKMeans(3, n_init=20, random_state=0).fit(views, sample_weight=counts)
-        repeated = RobustMultiviewKMeans(3, n_init=20, random_state=0).fit([X[rows] for X in views])
+        weighted = RobustMultiviewKMeans(3, view_scale="minmax", n_init=20, random_state=0).fit(
+            views, sample_weight=counts
+        )
+        repeated = RobustMultiviewKMeans(3, view_scale="minmax", n_init=20, random_state=0).fit(
+            [X[rows] for X in views]
+        )
         assert weighted.objective_[-1] == pytest.approx(repeated.objective_[-1], abs=1e-6)
         assert np.allclose(np.sort(weighted.residuals_), np.sort(repeated.residuals_), rtol=1e-5)
 

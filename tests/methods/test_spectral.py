@@ -120,16 +120,3 @@ def test_cluster_rows_for_any_number_of_threads(monkeypatch, sampled):
     assert len(set(zip(one[0].tolist(), truth.tolist(), strict=True))) == 4
     nearest = ((rows[:, None] - one[1]) ** 2).sum(axis=2).argmin(axis=1)
     assert np.array_equal(nearest, one[0])
-
-
-def test_an_earlier_start_is_kept_unless_another_is_clearly_better():
-    rng = np.random.default_rng(0)
-    rows = np.concatenate([centre + 0.1 * rng.standard_normal((30, 2)) for centre in ((0, 0), (5, 0), (0, 5))])
-    truth = np.repeat(np.arange(3), 30)
-    start = np.where(np.arange(90) % 2, truth[::-1], -1)  # the clusters in another order, half of them known
-    labels, _ = cluster_rows(rows, 3, seed=0, start=(2 - truth) * (start >= 0) + -1 * (start < 0))
-    assert np.array_equal(labels, 2 - truth)  # the numbers of the start
-    poor = np.where(truth == 2, 1, 0)
-    poor[:15] = 2  # two clusters as one, one in halves
-    labels, _ = cluster_rows(rows, 3, seed=0, start=poor)
-    assert all(np.unique(labels[truth == kind]).size == 1 for kind in range(3))

@@ -15,11 +15,17 @@ import numpy as np
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, workers
-from ..data.spaces import are_counts, learn_points, to_points
+from ..data.spaces import DENSE_SCALINGS, are_counts, cut_words, learn_points, learn_words, to_points, unit_rows
 from ..data.views import Views
-from ..types import Mask, Singles
+from ..errors import ViewError
+from ..types import Floats, Mask, Places, Singles
+from .agreement import agreement_of, clearly_agrees, draw_samples, neighbours_in, witnesses
 
-__all__ = ["Prepared", "key_of", "place_in", "prepare", "prepared_views"]
+__all__ = ["Prepared", "as_views", "key_of", "learn_again", "place_in", "prepare", "prepared_views"]
+
+_WIDTHS = ("15", "30", "60", "100")
+_CLEARLY = 1.10  # another scaling has to agree so much better than the default,
+_ERRORS = 3.0  # and by so many standard errors
 
 
 @dataclass(frozen=True)
@@ -33,16 +39,138 @@ class Prepared:
     """Per view: which items have it, with at least one word where it is one of words."""
     spaces: dict[str, dict[str, Any]]
     """Per view what was learned of it; new items are put there by ``place_in``."""
+    chosen: dict[str, str]
+    """Per view the scaling that was chosen, or the number of dimensions of words; empty where none was sought."""
+    agreement: dict[str, dict[str, float]]
+    """Per view and scaling that was tried: how well its neighbours agree with the other views, 1 at best, 0 blindly."""
 
 
-def prepare(views: Views, scale: str | None, threads: Workers) -> Prepared:
-    """Scale every view. ``scale``: "rank", "minmax" or None (as it is), for dense views that are no counts."""
+def prepare(views: Views, scale: str | None, threads: Workers, n_clusters: int = 1) -> Prepared:
+    """Scale every view: "rank", "minmax" or None (as it is) for dense views that are no counts, or "auto".
+
+    "auto" takes the default of every view, then, with two views or more and ``n_clusters`` above 1, another scaling
+    where the view's neighbours in it agree a tenth better with what the other views say.
+    """
     points, speaking, spaces = {}, {}, {}
+    words = {name: has_words(views[name], views.present(name)) for name in views.names}
     for name in views.names:
-        matrix, present = views[name], views.present(name)
-        scaling = "words" if has_words(matrix, present) else scale or "raw"
-        points[name], speaking[name], spaces[name] = learn_points(name, matrix, present, scaling, threads)
-    return Prepared(points, speaking, spaces)
+        scaling = "words" if words[name] else "rank" if scale == "auto" else scale or "raw"
+        learned = learn_points(name, views[name], views.present(name), scaling, threads)
+        points[name], speaking[name], spaces[name] = learned
+    found = Prepared(points, speaking, spaces, {}, {})
+    acting = [name for name in views.names if points[name].shape[1] and np.count_nonzero(speaking[name]) > 1]
+    if scale != "auto" or len(acting) < 2 or n_clusters < 2:
+        return found
+    return _choose(views, found, sorted(acting, key=lambda name: key_of(points[name])), words, n_clusters, threads)
+
+
+def _choose(
+    views: Views,
+    default: Prepared,
+    names: list[str],
+    words: Mapping[str, bool],
+    n_clusters: int,
+    threads: Workers,
+) -> Prepared:
+    """Another scaling for the views whose neighbours then agree clearly better with the other views."""
+    told = _agreement(views, default, names, words, n_clusters, threads)
+    chosen = {name: _best(told[name], "rank") for name in names if not words[name]}
+    texts = [name for name in names if words[name]]
+    speak = [name for name in texts if clearly_agrees(told[name][_WIDTHS[-1]])]  # noise must not hold back the others
+    if speak:  # all of them together: one is too few to tell
+        usual = {name: _mean(told[name][_WIDTHS[-1]]) for name in speak}
+        gains = {q: _mean_over([told[name][q] / usual[name] for name in speak]) for q in _WIDTHS}
+        chosen |= dict.fromkeys(texts, _best(gains, _WIDTHS[-1]))
+    points, speaking, spaces = dict(default.points), dict(default.speaking), dict(default.spaces)
+    for name, scaling in chosen.items():
+        if words[name] and int(scaling) < points[name].shape[1]:
+            spaces[name] = cut_words(spaces[name], int(scaling))
+            points[name], speaking[name] = to_points(spaces[name], views[name], views.present(name), threads)
+        elif not words[name] and scaling != "rank":
+            points[name], speaking[name], spaces[name] = learn_points(
+                name, views[name], views.present(name), scaling, threads
+            )
+    table = {name: {one: _mean(found) for one, found in told[name].items()} for name in names}
+    return Prepared(points, speaking, spaces, chosen, table)
+
+
+def _best(agreement: Mapping[str, Floats], default: str) -> str:
+    """The scaling of the best agreement, where it is better than the default by a tenth, and not by chance."""
+    means = {one: _mean(found) for one, found in agreement.items()}
+    best = max((one for one in means if np.isfinite(means[one])), key=lambda one: means[one], default=default)
+    if best == default or not means[default] > 0 or means[best] < _CLEARLY * means[default]:
+        return default
+    gain = agreement[best] - agreement[default]
+    gain = gain[np.isfinite(gain)]
+    return best if gain.mean() > _ERRORS * gain.std() / np.sqrt(gain.size) else default
+
+
+def _agreement(
+    views: Views,
+    default: Prepared,
+    names: list[str],
+    words: Mapping[str, bool],
+    n_clusters: int,
+    threads: Workers,
+) -> dict[str, dict[str, Floats]]:
+    """For every view and scaling the agreement of its neighbours with the other views, item by item of the samples."""
+    found: dict[str, dict[str, list[Floats]]] = {
+        name: {one: [] for one in (_WIDTHS if words[name] else DENSE_SCALINGS)} for name in names
+    }
+    points, speaking = [default.points[name] for name in names], [default.speaking[name] for name in names]
+    keys = [key_of(rows) for rows in points]
+    for sample in draw_samples(views.n_items):
+        told = witnesses(points, speaking, keys, sample, n_clusters, threads)
+        for v, name in enumerate(names):
+            has = speaking[v][sample.items]
+            others = [one for o, one in enumerate(told) if o != v]
+            for one in found[name]:
+                rows = _candidate_rows(name, views, points[v][sample.items], has, one, sample.items, threads)
+                if rows is None:
+                    found[name][one].append(np.full(has.size, np.nan))
+                else:
+                    pairs = neighbours_in(rows, has, threads)
+                    found[name][one].append(_mean_over([agreement_of(*pairs, other) for other in others]))
+    return {name: {one: np.concatenate(parts) for one, parts in by.items()} for name, by in found.items()}
+
+
+def _mean(values: Floats) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else np.nan
+
+
+def _mean_over(columns: list[Floats]) -> Floats:
+    """Item by item the mean of what is known; NaN where nothing is."""
+    table = np.column_stack(columns)
+    known = np.isfinite(table)
+    count = known.sum(axis=1)
+    total = np.where(known, table, 0.0).sum(axis=1)
+    return np.divide(total, count, out=np.full(count.size, np.nan), where=count > 0)
+
+
+def _candidate_rows(
+    name: str, views: Views, default: Singles, has: Mask, scaling: str, items: Places, threads: Workers
+) -> Singles | None:
+    """The rows of a sample in another scaling, learned there; None where it cannot be."""
+    if scaling == "rank":
+        return default
+    if scaling.isdigit():
+        return unit_rows(default[:, : int(scaling)], smallest=1e-6).astype(np.float32)
+    try:
+        return learn_points(name, views[name][items], has, scaling, threads)[0]
+    except ViewError:
+        return None
+
+
+def learn_again(name: str, matrix: Matrix, prepared: Prepared, threads: Workers) -> Singles:
+    """Other rows of a view, all of them present, prepared anew in the way that was taken for it."""
+    everyone = np.ones(matrix.shape[0], dtype=bool)
+    space = prepared.spaces[name]
+    if space["kind"] == "sparse":
+        learned = cut_words(learn_words(matrix, everyone), space["components"].shape[1])
+        return to_points(learned, matrix, everyone, threads)[0]
+    scaling = prepared.chosen.get(name) or {"ranks": "rank", "linear": "minmax"}[space["kind"]]
+    return learn_points(name, matrix, everyone, scaling, threads)[0]
 
 
 def place_in(

@@ -28,7 +28,6 @@ _RESTARTS = 300
 _SAMPLE = 100_000  # the starts of k-means are compared on at most this many rows
 _ROUNDS = 15  # of a short k-means: no need to converge, variety is wanted
 _MANY = 60  # clusters from which drawn items are as good a start as k-means++, and much faster
-_CLEARLY_BETTER = 0.02  # a gain below this is no reason to give up what people know
 
 
 def normalised_graph(graph: Any) -> Any:
@@ -49,14 +48,21 @@ def normalised_graph(graph: Any) -> Any:
 
 
 def leading_eigenpairs(
-    operator: Operator, n_vectors: int, *, seed: int, tol: float = 1e-4, n_needed: int | None = None
+    operator: Operator,
+    n_vectors: int,
+    *,
+    seed: int,
+    tol: float = 1e-4,
+    n_needed: int | None = None,
+    repeated: bool = True,
 ) -> tuple[Floats, Floats]:
     """The largest eigenvalues (algebraic, falling) of a symmetric operator, and their eigenvectors as columns.
 
     Lanczos from a start vector drawn with ``seed``; dense for at most 400 items. One Krylov sequence sees a repeated
     eigenvalue once, so the search is repeated beside what was found until nothing larger is left: a graph in
-    thirty pieces gives thirty ones. Where Lanczos does not converge, what did is kept if that makes at least
-    ``n_needed`` pairs (all by default); otherwise it tries again with tolerance 1e-2 and warns.
+    thirty pieces gives thirty ones; ``repeated=False`` saves that search. Where Lanczos does not converge, what did is
+    kept if that makes at least ``n_needed`` pairs (all by default); otherwise it tries again with tolerance 1e-2 and
+    warns.
     """
     n_items = int(operator.shape[0])
     if n_vectors < 1:
@@ -69,7 +75,7 @@ def leading_eigenpairs(
             return values[::-1][:n_vectors], np.ascontiguousarray(vectors[:, ::-1][:, :n_vectors])
         rng = np.random.default_rng(seed)
         values, vectors = _lanczos(operator, n_vectors, tol, rng, n_needed or n_vectors)
-        for _ in range(n_vectors):
+        for _ in range(n_vectors if repeated else 0):
             more = _lanczos(_without(operator, values, vectors), _probes(n_vectors), tol, rng, 1)
             missed = more[0] > values[-1] + tol
             if not missed.any():
@@ -140,13 +146,11 @@ def cluster_rows(
     n_init: int = 10,
     seed: int,
     n_jobs: int | None = None,
-    start: Places | None = None,
 ) -> tuple[Places, NDArray[Any]]:
     """k-means with k-means++ starts: the labels and centres of the start with the smallest inertia.
 
     Above 100,000 rows the starts are compared on a sample, and the best one is continued on all rows. The same for any
-    number of threads. ``start`` holds earlier labels from 0 to ``n_clusters`` - 1, all of which occur, and -1 for
-    unknown: the outcome that starts from their means is taken unless one of the others is better by more than 2 %.
+    number of threads.
     """
     rng = np.random.default_rng(seed)
     seeds = rng.integers(2**31, size=n_init)
@@ -162,12 +166,6 @@ def cluster_rows(
         best = min(threads.map(begin, [slice(s, s + 1) for s in range(n_init)]), key=lambda found: found.inertia_)
         if sample is not rows:
             best = one(rows, n_clusters, best.cluster_centers_, 300, 0)
-        if start is not None:
-            known = np.flatnonzero(start >= 0)
-            sums = np.column_stack([np.bincount(start[known], column[known], n_clusters) for column in rows.T])
-            means = (sums / np.bincount(start[known], minlength=n_clusters)[:, None]).astype(rows.dtype)
-            earlier = one(rows, n_clusters, means, 300, 0)
-            best = earlier if earlier.inertia_ <= (1.0 + _CLEARLY_BETTER) * best.inertia_ else best
     return best.labels_.astype(np.intp), best.cluster_centers_
 
 
@@ -195,6 +193,7 @@ def short_kmeans(
     n_clusters: int,
     rng: np.random.Generator,
     sampled: Callable[[int], NDArray[Any]] | None = None,
+    many: int = _MANY,
 ) -> Any:
     """One quick partition into K to 3K clusters (never more than a third of the rows): a voter, not an answer.
 
@@ -202,5 +201,5 @@ def short_kmeans(
     """
     asked = int(np.clip(rng.integers(n_clusters, 3 * n_clusters + 1), 2, max(2, rows.shape[0] // 3)))
     learn_from = rows if sampled is None else sampled(asked)
-    init = "k-means++" if asked < _MANY else "random"
+    init = "k-means++" if asked < many else "random"
     return kmeans(np.ascontiguousarray(learn_from), asked, init, _ROUNDS, int(rng.integers(2**31)))

@@ -54,6 +54,32 @@ class Memberships:
         columns = [self._cluster_inverse * self._by_cluster(self.item_factor * x) for x in vectors.T]
         return np.column_stack(columns)
 
+    def label_table(self, groups: Places, n_groups: int) -> Floats:
+        """What ``cluster_table`` gives for the indicator of a partition; items of group -1 are in none."""
+        from ._kernels import add_labels_by_cluster
+
+        def block(rows: slice) -> Floats:
+            out = np.zeros((self.n_clusters, n_groups))
+            given = (self.labels[rows], self.offsets[:-1], self.weights, self.item_factor[rows], groups[rows])
+            add_labels_by_cluster(*given, out)
+            return out
+
+        total = np.zeros((self.n_clusters, n_groups))
+        for part in self._threads.map(block, self._blocks):
+            total += part
+        return self._cluster_inverse[:, None] * total
+
+    def inside(self, table: Floats) -> Floats:
+        """(Y'CY)_cc of the partition behind a ``label_table``."""
+        return np.asarray((self.masses[:, None] * table**2).sum(axis=0))
+
+    def add_label_totals(self, rows: slice, table: Floats, factor: float, out: Floats) -> None:
+        """Add ``factor`` times (C Y) of some rows."""
+        from ._kernels import gather_tables
+
+        given = (self.labels[rows], self.offsets[:-1], self.weights, table, factor * self.item_factor[rows])
+        gather_tables(*given, out)
+
     def _by_cluster(self, x: Floats) -> Floats:
         from ._kernels import add_by_cluster
 
@@ -146,6 +172,27 @@ class NeighbourGraph:
                 found += factor * np.bincount(cells.ravel(), minlength=found.size)
         table = found.reshape(n_clusters, n_clusters)
         return table + table.T
+
+    def inside(self, groups: Places, n_groups: int) -> Floats:
+        """(Y'SY)_cc of a partition; items of group -1 are in none."""
+        from ._kernels import add_inside
+
+        def block(rows: slice) -> Floats:
+            out = np.zeros(n_groups)
+            for factor, (starts, partners) in zip(self.factors, self._lists, strict=True):
+                given = (starts[rows.start : rows.stop + 1], partners, factor, self.item_factor, groups, rows.start)
+                add_inside(*given, out)
+            return out
+
+        return np.asarray(sum(self._threads.map(block, self._blocks), np.zeros(n_groups)))
+
+    def add_label_totals(self, rows: slice, groups: Places, factor: float, out: Floats) -> None:
+        """Add ``factor`` times (S Y) of some rows."""
+        from ._kernels import add_partner_labels
+
+        for weight, (starts, partners) in zip(self.factors, self._lists, strict=True):
+            given = (starts[rows.start : rows.stop + 1], partners, factor * weight, self.item_factor, groups)
+            add_partner_labels(*given, rows.start, out)
 
     def shares(self, labels: Places) -> list[float]:
         """For each space the share of its neighbour pairs that share a cluster."""

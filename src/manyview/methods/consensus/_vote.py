@@ -16,15 +16,15 @@ from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...types import Floats, Places
 from ..neighbours import nearest_neighbours
-from ..spectral import cluster_rows, leading_eigenpairs, spectral_rows
-from ._graph import Memberships, NeighbourGraph, Space, mixed_operator
+from ..spectral import spectral_rows
+from ._association import Votes
+from ._candidates import best_partition
+from ._graph import Memberships, NeighbourGraph, Space
 from ._members import Given, labels_of_new, own_members
 from .levels import grow_levels
 
 __all__ = ["Outcome", "Points", "kinds_of", "place_new", "points_of", "vote"]
 
-EXTRA_VECTORS = 2  # against small tight groups that take a vector from the clusters
-_STARTS = 10
 _ANCHORS = 100_000  # items that new ones are compared with
 
 
@@ -37,6 +37,7 @@ class Points:
     rows: NDArray[np.float32]  # (n, all columns), zero where an item lacks the view
     edges: Places  # (n_views + 1,): where each view's columns start
     present: NDArray[np.bool_]  # (n, n_views)
+    says: Floats  # (n_views,): how much each view counts, 1 for a full say
 
     def spaces(self, at_least: int = 1) -> list[Space]:
         """Everything with everybody, then each view with those that have it, if that many do."""
@@ -54,17 +55,34 @@ class Points:
         """Some of the items, given by rising numbers; no copy of all of them."""
         if items.size == self.rows.shape[0]:
             return self
-        return Points(self.names, self.keys, self.rows[items], self.edges, self.present[items])
+        return Points(self.names, self.keys, self.rows[items], self.edges, self.present[items], self.says)
+
+    def shares(self, spaces: Sequence[Space]) -> list[float]:
+        """The share of every space in the neighbours: all views together have as much as all views one by one."""
+        says = dict(zip(self.names, self.says.tolist(), strict=True))
+        total = sum(says[space.name] for space in spaces if space.name is not None)
+        return [1.0 if space.name is None else says[space.name] / total for space in spaces]
 
 
 def points_of(
-    names: list[tuple[str, int]], n_items: int, parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]]
+    names: list[tuple[str, int]],
+    n_items: int,
+    parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]],
+    says: Floats | None = None,
 ) -> Points:
-    """Views as points side by side: their names and keys, the rows of each and who has it."""
+    """Views as points side by side: their names and keys, the rows of each, who has it, and how much say it has.
+
+    A view's share in squared distances is its say, which is 1 where none is given.
+    """
+    says = np.ones(len(names)) if says is None else says
+    parts = [
+        (rows if say == 1.0 else rows * np.float32(np.sqrt(say)), has)
+        for (rows, has), say in zip(parts, says.tolist(), strict=True)
+    ]
     edges = np.cumsum([0, *(rows.shape[1] for rows, _ in parts)])
     present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
     joined = side_by_side([rows for rows, _ in parts], present, [np.zeros(rows.shape[1]) for rows, _ in parts])
-    return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present)
+    return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present, says)
 
 
 @dataclass(frozen=True)
@@ -75,6 +93,8 @@ class Outcome:
     member_labels: NDArray[Any]
     member_sizes: Places
     eigenvalues: Floats
+    association: float  # per cluster: at most 1
+    candidate: str
     modularity: float
     shares: dict[str | None, float]
     state: dict[str, Any]  # what new items are placed by
@@ -115,92 +135,100 @@ def vote(
     threads: Workers,
     step: Callable[[str], AbstractContextManager[None]],
 ) -> Outcome:
-    """Members and neighbours of every space, the leading eigenvectors of their votes, and k-means on those."""
+    """Members and neighbours of every space, and of many partitions the one that fits their votes best."""
     spaces, n_items = points.spaces(at_least=2), points.rows.shape[0]
-    weights = [1.0 if space.name is None else 1.0 / (len(spaces) - 1) for space in spaces]
+    weights = points.shares(spaces)
+    says = dict(zip(points.names, points.says.tolist(), strict=True))
     with step("members"):
         own = own_members(spaces, n_items, n_clusters, n_members, seed, threads)
         columns = [member.labels for member in own] + [member.labels for member in given]
         sizes = np.array([len(member.centres) for member in own] + [member.classes.size for member in given])
         small = np.int16 if sizes.max() <= np.iinfo(np.int16).max else np.int32
         labels = np.column_stack(columns).astype(small)
-        member_weights = np.array([1.0] * len(own) + [member.weight for member in given])
+        own_weights = [1.0 if member.space is None else says[member.space] for member in own]
+        member_weights = np.array(own_weights + [member.weight for member in given])
         memberships = Memberships(labels, sizes, member_weights, threads)
     with step("neighbours"):
-        found: list[NDArray[np.int32]] = []
+        near: list[NDArray[np.int32]] = []
         for space in spaces:
-            if len(spaces) == 2 and found and space.items.size == n_items:
-                found.append(found[0])  # a single view is everything
+            if len(spaces) == 2 and near and space.items.size == n_items:
+                near.append(near[0])  # a single view is everything
                 continue
             count = min(n_neighbours, space.items.size - 1)
-            found.append(nearest_neighbours(space.rows, count, threads, seed=seed))
-        graph = NeighbourGraph(n_items, spaces, found, weights, threads)
-    with step("eigenvectors"):
-        operator = mixed_operator(alpha, graph, memberships)
-        n_vectors = n_clusters + EXTRA_VECTORS
-        values, vectors = leading_eigenpairs(operator, n_vectors, seed=seed, n_needed=n_clusters)
-        rows = spectral_rows(values, vectors, power=1.0)
-        if kinds.max() + 1 < n_items:  # equal items stay together
-            totals = np.column_stack([np.bincount(kinds, weights=column) for column in rows.T])
-            rows = (totals / np.bincount(kinds)[:, None])[kinds]
+            near.append(nearest_neighbours(space.rows, count, threads, seed=seed))
+        graph = NeighbourGraph(n_items, spaces, near, weights, threads)
+    votes = Votes(alpha, graph, memberships, threads)
     with step("clusters"):
-        numbers, centres = cluster_rows(
-            rows, n_clusters, n_init=_STARTS, seed=seed, n_jobs=threads.n_threads, start=start
-        )
-        used, numbers = _by_size(numbers)
+        found = best_partition(votes, spaces, kinds, n_clusters, previous=start, seed=seed)
+        numbers = _by_size(found.labels)
+    n_found = int(numbers.max()) + 1
     with step("levels"):
         levels = grow_levels(graph, points.rows, numbers, kinds)
     anchors = np.arange(n_items)
     if n_items > _ANCHORS:
         anchors = np.sort(np.random.default_rng(seed).choice(n_items, _ANCHORS, replace=False))
-    positive = np.where(values > 0, 1.0, 0.0)
+    table = votes.table(numbers, n_found)
     state = {
         "rows": np.ascontiguousarray(points.rows[anchors]),
         "present": points.present[anchors],
         "labels": numbers[anchors],
         "leaves": levels["leaves"][anchors],
-        "vectors": (graph.item_factor[:, None] * vectors * positive)[anchors],
-        "table": memberships.cluster_table(vectors * positive),
+        "factor": graph.item_factor[anchors],
+        "table": table,
+        "inside": votes.inside(numbers, n_found, table),
+        "sizes": np.bincount(numbers),
         "offsets": memberships.offsets,
         "weights": member_weights,
         "spaces": [member.space for member in own],
         "centres": [member.centres for member in own],
         "models": [member.model for member in given],
         "classes": [member.classes for member in given],
-        "row_centres": centres[used].astype(np.float32),
         "n_neighbours": n_neighbours,
         "alpha": alpha,
     }
     shares = {space.name: share for space, share in zip(spaces, graph.shares(numbers), strict=True)}
-    return Outcome(numbers, labels, sizes, values, graph.modularity(numbers), shares, state, levels)
+    return Outcome(
+        labels=numbers,
+        member_labels=labels,
+        member_sizes=sizes,
+        eigenvalues=found.values,
+        association=votes.association(numbers, n_found) / n_found,
+        candidate=found.name,
+        modularity=graph.modularity(numbers),
+        shares=shares,
+        state=state,
+        levels=levels,
+    )
 
 
-def _by_size(labels: Places) -> tuple[Places, Places]:
-    """The clusters in use, largest first (ties: whose first item comes first), and the labels renumbered so."""
-    used, first, numbers, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
-    order = np.lexsort((first, -sizes))
-    return used[order], np.argsort(order)[numbers]
+def _by_size(labels: Places) -> Places:
+    """Labels renumbered so that the largest cluster is 0 (ties: whose first item comes first), and so on."""
+    _, first, numbers, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    return np.argsort(np.lexsort((first, -sizes)))[numbers]
 
 
 def place_new(state: dict[str, Any], points: Points, views: Views, threads: Workers) -> Places:
     """Clusters of new items, by the votes they would have had: neighbours among the fitted items, nearest centres.
 
-    Votes t give the item its row t U in the space of the eigenvectors (Nystrom; the eigenvalue of step 5 cancels that
-    of the extension). Its neighbours are taken to name it back, as they do on average.
+    Each goes to the cluster that gains most by it, as in the last step of ``fit``. Its neighbours are taken to name it
+    back, as they do on average. Models of the first edition hold eigenvectors instead of clusters: there the votes t
+    give the row t U (Nystrom), and the nearest centre decides.
     """
-    fitted = Points(points.names, points.keys, state["rows"], points.edges, state["present"])
-    if "vectors" not in state:  # so few kinds of items that the nearest one decides
+    fitted = Points(points.names, points.keys, state["rows"], points.edges, state["present"], points.says)
+    if "table" not in state:  # so few kinds of items that the nearest one decides
         return state["labels"][nearest_among(points.rows, fitted.rows, 1, threads)[:, 0]]
     spaces = {space.name: space for space in points.spaces()}
     known = {space.name: space for space in fitted.spaces()}
+    shares = dict(zip(known, fitted.shares(list(known.values())), strict=True))
     n_items, n_vectors = points.rows.shape[0], state["table"].shape[1]
+    vectors = state["vectors"] if "vectors" in state else np.eye(n_vectors)[state["labels"]] * state["factor"][:, None]
     from_graph, degrees = np.zeros((n_items, n_vectors)), np.zeros(n_items)
     for name, space in spaces.items():
         if name in known:
             count = min(state["n_neighbours"], known[name].items.size)
             near = known[name].items[nearest_among(space.rows, known[name].rows, count, threads)]
-            weight = 1.0 if name is None else 1.0 / (len(known) - 1)
-            from_graph[space.items] += weight * state["vectors"][near].mean(axis=1)
+            weight = shares[name]
+            from_graph[space.items] += weight * vectors[near].mean(axis=1)
             degrees[space.items] += weight
     from_members, voices = np.zeros((n_items, n_vectors)), np.zeros(n_items)
     for j, labels in enumerate(_member_labels(state, spaces, views, n_items, threads)):
@@ -211,8 +239,11 @@ def place_new(state: dict[str, Any], points: Points, views: Views, threads: Work
     alpha = state["alpha"]
     rows = alpha * from_graph / np.sqrt(np.maximum(degrees, 1e-300))[:, None]
     rows += (1.0 - alpha) * from_members / np.sqrt(np.maximum(voices, 1e-300))[:, None]
-    unit = spectral_rows(np.ones(n_vectors), rows).astype(np.float32)
-    return nearest_among(unit, state["row_centres"], 1, threads)[:, 0].astype(np.intp)
+    if "vectors" in state:
+        unit = spectral_rows(np.ones(n_vectors), rows).astype(np.float32)
+        return nearest_among(unit, state["row_centres"], 1, threads)[:, 0].astype(np.intp)
+    sizes = state["sizes"]
+    return np.argmax(2.0 * rows / sizes - state["inside"] / sizes**2, axis=1)
 
 
 def _member_labels(

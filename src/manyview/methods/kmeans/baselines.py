@@ -19,31 +19,33 @@ from ...data.views import Views
 from ...errors import ParameterError, ViewError
 from ...types import Places
 from ..base import MultiviewEstimator, check_n_clusters, warn_items_without_views
+from ._prepared import PreparesViews
 from .scaling import learn_scaling
 
 __all__ = ["ConcatenatedKMeans", "SingleViewKMeans"]
 
 
-class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
+class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     """Plain k-means on all views side by side: the honest baseline (the RMKMC paper's NKMC).
 
-    Views are scaled as in ``RobustMultiviewKMeans`` and joined; scikit-learn's ``KMeans`` does the rest. With
-    ``view_scale=("minmax", "mean_distance")`` and ten starts this is hard to beat. A view that an item lacks is
-    filled with the view's mean (with zeros where the view is sparse). Makes one copy of the data, dense unless
-    every view is sparse.
+    Views are prepared as ``ConsensusClustering`` prepares them (or scaled as ``view_scale`` says) and joined;
+    scikit-learn's ``KMeans`` does the rest, from ten starts. This is hard to beat. A view that an item lacks is filled
+    with the view's mean (with zeros where the view is sparse). Makes one copy of the data, dense unless every view is
+    sparse and ``view_scale`` is not "auto".
 
     Parameters are those of ``RobustMultiviewKMeans`` and scikit-learn's ``KMeans``.
 
     Attributes
     ----------
     labels_, n_iter_, n_clusters_
-    cluster_centers_ : dict of view name to ndarray, in the units of the input
+    cluster_centers_ : dict of view name to ndarray, in the units of the input; with "auto" the means of the members
+    scaling_agreement_, view_scalings_ : as in ``ConsensusClustering``, with "auto"
     inertia_ : float, summed squared distances of scaled items
     """
 
     _constraints: ClassVar[Constraints] = {
         "n_clusters": Number(integer=True, low=1),
-        "view_scale": Given("'minmax', 'mean_distance', both as a pair, or None"),
+        "view_scale": Given("'auto', 'minmax', 'mean_distance', both as a pair, or None"),
         "init": Choice("k-means++", "random"),
         "n_init": Number(integer=True, low=1),
         "max_iter": Number(integer=True, low=1),
@@ -55,7 +57,7 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
         self,
         n_clusters: int = 8,
         *,
-        view_scale: Any = "minmax",
+        view_scale: Any = "auto",
         init: str = "k-means++",
         n_init: int = 10,
         max_iter: int = 300,
@@ -81,9 +83,10 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
         weight = check_sample_weight(sample_weight, views.n_items)
         counts = np.ones(views.n_items) if weight is None else weight
         with workers(None) as threads:
-            scalings = learn_scaling(views, self.view_scale, np.where(has_any, counts, 0.0), threads)
+            compared = self._fit_spaces(views, n_clusters, threads)
+            scalings = learn_scaling(compared, self.view_scale, np.where(has_any, counts, 0.0), threads)
         self.view_shift_ = {
-            name: np.zeros_like(s.mean) if is_sparse(views[name]) else s.mean
+            name: np.zeros_like(s.mean) if is_sparse(compared[name]) else s.mean
             for name, s in zip(views.names, scalings, strict=True)
         }
         self.view_factor_ = {name: s.scale * s.unit for name, s in zip(views.names, scalings, strict=True)}
@@ -95,7 +98,7 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
             tol=self.tol,
             random_state=_seed(self.random_state),
         )
-        kmeans.fit(self._join(views)[has_any], sample_weight=None if weight is None else weight[has_any])
+        kmeans.fit(self._join(compared)[has_any], sample_weight=None if weight is None else weight[has_any])
         self.labels_ = np.full(views.n_items, -1, dtype=np.intp)
         self.labels_[has_any] = kmeans.labels_
         self.n_clusters_, self.n_iter_, self.inertia_ = (
@@ -104,7 +107,10 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
             float(kmeans.inertia_),
         )
         self.joined_centers_ = kmeans.cluster_centers_
-        self.cluster_centers_ = self._split(kmeans.cluster_centers_)
+        if self.spaces_ is None:
+            self.cluster_centers_ = self._split(kmeans.cluster_centers_)
+        else:
+            self.cluster_centers_ = views.means(self.labels_, n_clusters)
         return self
 
     def predict(self, X: Any) -> Places:
@@ -116,7 +122,8 @@ class ConcatenatedKMeans(ClusterMixin, MultiviewEstimator):
         warn_items_without_views(has_any)
         labels = np.full(views.n_items, -1, dtype=np.intp)
         if has_any.any():
-            joined = self._join(views)[has_any]
+            with workers(None) as threads:
+                joined = self._join(self._in_spaces(views, threads))[has_any]
             labels[has_any] = pairwise_distances_argmin(joined, self.joined_centers_.astype(joined.dtype))
         return labels
 
@@ -166,7 +173,7 @@ class SingleViewKMeans(ConcatenatedKMeans):
         n_clusters: int = 8,
         *,
         view: str | None = None,
-        view_scale: Any = "minmax",
+        view_scale: Any = "auto",
         init: str = "k-means++",
         n_init: int = 10,
         max_iter: int = 300,

@@ -17,6 +17,7 @@ from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ._prepared import PreparesViews
 from ._robust_assignment import assign_items
 from ._robust_rounds import Outcome, Problem, objective_and_weights, run_rounds
 from ._scaled_views import scaled_views
@@ -28,7 +29,7 @@ __all__ = ["RobustMultiviewKMeans"]
 _EPS = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
 
 
-class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
+class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     """Cluster items by all their views at once, with outliers and weak views held back.
 
     One common assignment, a centroid per cluster and view, distances that are not squared, and view weights
@@ -46,9 +47,11 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
     assign : "literal" or "exact", default="literal"
         "literal" is the paper's equation (13); "exact" moves every item to the cluster of the smallest objective.
         Exact reaches lower objectives, which are not always better clusters: each was ahead on some collections.
-    view_scale : "minmax", "mean_distance", ("minmax", "mean_distance") or None, default="minmax"
-        Learned in ``fit``, applied in ``predict``, never by copying a view: each feature to a range of 2 (the
-        paper's [-1, 1]); each view to mean distance 1 from its mean; both in that order; or nothing.
+    view_scale : "auto", "minmax", "mean_distance", ("minmax", "mean_distance") or None, default="auto"
+        "auto" prepares views as ``ConsensusClustering`` does: ranks for dense ones, tf-idf and 100 dimensions for
+        sparse ones and tables of counts, or what agrees better with the other views. The others are learned in ``fit``
+        and applied in ``predict`` without copying a view: each feature to a range of 2 (the paper's [-1, 1]); each
+        view to mean distance 1 from its mean; both in that order; or nothing.
     init : "k-means++", "random" or "partition", default="k-means++"
         Items far apart over all views; random items; or random labels, as the paper starts.
     n_init : int, default=10
@@ -65,7 +68,9 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
     Attributes
     ----------
     labels_ : ndarray (n_items,), -1 for items that lack every view
-    cluster_centers_ : dict of view name to ndarray (n_clusters, n_features), in the units of the input
+    cluster_centers_ : dict of view name to ndarray (n_clusters, n_features), in the units of the input; with "auto" the
+        means of the members
+    scaling_agreement_, view_scalings_ : as in ``ConsensusClustering``, with "auto"
     view_weights_ : ndarray (n_views,), omega summing to 1: what acts in the assignment
     alpha_ : ndarray (n_views,), the paper's alpha
     residuals_ : ndarray (n_views,), summed distances of items to their centroid, per scaled view
@@ -96,7 +101,7 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         "gamma": Number(low=1, low_open=True),
         "view_weights": Given("'learned', 'equal' or a number for each view"),
         "assign": Choice("literal", "exact"),
-        "view_scale": Given("'minmax', 'mean_distance', both as a pair, or None"),
+        "view_scale": Given("'auto', 'minmax', 'mean_distance', both as a pair, or None"),
         "init": Choice("k-means++", "random", "partition"),
         "n_init": Number(integer=True, low=1),
         "max_iter": Number(integer=True, low=1),
@@ -111,7 +116,7 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         gamma: float = 79.4,
         view_weights: Any = "learned",
         assign: str = "literal",
-        view_scale: Any = "minmax",
+        view_scale: Any = "auto",
         init: str = "k-means++",
         n_init: int = 10,
         max_iter: int = 300,
@@ -146,12 +151,13 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         if self.verbose:
             say("preparing (kernels compile on the first run only)")
         with workers(self.n_jobs) as threads:
-            scalings = learn_scaling(views, self.view_scale, weight, threads)
-            active = _views_that_vary(views, scalings)
-            problem = self._problem(views, scalings, active, weight, n_clusters, threads)
+            compared = self._fit_spaces(views, n_clusters, threads)
+            scalings = learn_scaling(compared, self.view_scale, weight, threads)
+            active = _views_that_vary(compared, scalings)
+            problem = self._problem(compared, scalings, active, weight, n_clusters, threads)
             best = self._best_start(problem, np.array([scalings[v].mean_square for v in active]))
         best.labels[~has_any] = -1
-        self._store(best, views, scalings, active)
+        self._store(best, views, compared, scalings, active)
         found = np.unique(best.labels[best.labels >= 0]).size
         if found < n_clusters:
             warnings.warn(
@@ -173,12 +179,15 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         """
         views = self._new_views(X)
         warn_items_without_views(views.mask.any(axis=1))
-        return self._assign(views, distances=False)[0]
+        with workers(self.n_jobs) as threads:
+            return self._assign(self._in_spaces(views, threads), False, threads)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus log Phi per item of ``X``: higher is better. Comparable between models of one ``gamma``."""
         views = self._new_views(X)
-        labels, lengths = self._assign(views, distances=True)
+        with workers(self.n_jobs) as threads:
+            views = self._in_spaces(views, threads)
+            labels, lengths = self._assign(views, True, threads)
         active = self._active()
         present = views.mask[:, active] & (labels >= 0)[:, None]
         counts = present.sum(axis=0)
@@ -284,20 +293,19 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
     def _active(self) -> Places:
         return np.flatnonzero(self.view_varies_)
 
-    def _assign(self, views: Views, distances: bool) -> tuple[Places, Floats]:
+    def _assign(self, views: Views, distances: bool, threads: Workers) -> tuple[Places, Floats]:
+        centers = self.cluster_centers_ if getattr(self, "spaces_", None) is None else self.prepared_centers_
         shifts = [self.view_shift_[name] for name in views.names]
         scaled = scaled_views(views, shifts, [self.view_factor_[name] for name in views.names])
         active = self._active()
-        centroids = [self.cluster_centers_[views.names[v]] - shifts[v] for v in active]
+        centroids = [centers[views.names[v]] - shifts[v] for v in active]
         weights = self.view_weights_[active] * self.view_unit_[active]
-        with workers(self.n_jobs) as threads:
-            labels, lengths = assign_items(
-                [scaled[v] for v in active], centroids, weights / weights.max(), threads, distances
-            )
+        given = ([scaled[v] for v in active], centroids, weights / weights.max(), threads, distances)
+        labels, lengths = assign_items(*given)
         labels[~views.mask.any(axis=1)] = -1
         return labels, lengths
 
-    def _store(self, best: Outcome, views: Views, scalings: list[Scaling], active: Places) -> None:
+    def _store(self, best: Outcome, views: Views, compared: Views, scalings: list[Scaling], active: Places) -> None:
         n_views = views.n_views
         self.labels_ = best.labels
         self.n_clusters_ = int(best.centroids[0].shape[0])
@@ -309,15 +317,20 @@ class RobustMultiviewKMeans(ClusterMixin, MultiviewEstimator):
         self.view_weights_[active] = omega / omega.sum()
         self.alpha_[active] = np.exp(best.log_alpha)
         self.residuals_[active] = best.residual_sums
-        self.cluster_centers_ = {}
-        for v, (name, matrix) in enumerate(views.items()):
+        centers = {}
+        for v, (name, matrix) in enumerate(compared.items()):
             if v in active:
                 centres = best.centroids[list(active).index(v)] + scalings[v].shift
             else:  # the same for every item that has it, and so for every cluster
                 row = matrix[np.flatnonzero(views.mask[:, v])[:1]]
                 row = row.toarray() if is_sparse(row) else row
                 centres = np.zeros((self.n_clusters_, matrix.shape[1])) + (row if row.shape[0] else 0.0)
-            self.cluster_centers_[name] = centres
+            centers[name] = centres
+        if self.spaces_ is None:
+            self.cluster_centers_ = centers
+        else:
+            self.prepared_centers_ = centers
+            self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
 
 
 def _views_that_vary(views: Views, scalings: list[Scaling]) -> Places:

@@ -40,8 +40,8 @@ class Scaling:
 
 
 def check_view_scale(view_scale: Any) -> tuple[str, ...]:
-    """The steps of scaling, in order."""
-    if view_scale is None:
+    """The steps of scaling, in order; none for "auto", whose views come prepared."""
+    if view_scale is None or (isinstance(view_scale, str) and view_scale == "auto"):
         return ()
     steps = tuple(view_scale) if isinstance(view_scale, (list, tuple)) else (view_scale,)
     for step in steps:

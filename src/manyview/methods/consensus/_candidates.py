@@ -1,0 +1,156 @@
+"""Partitions that might be the answer: spectral ones of several mixtures, k-means of every space, and the earlier one.
+
+K-means on eigenvectors prefers clusters of even size and falls for different accidents with each mixture and number of
+vectors. So many are made, each is refined, and the best is taken: k-means' own answer wherever nothing beats it. Best
+is the largest association per cluster; evenness of the sizes counts a little beside it, because a few near-copies that
+are cut off as a cluster of their own are associated perfectly and leave all else in a lump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blocks import Workers
+from ...data.nearest import nearest_among
+from ...types import Floats, Places
+from ..spectral import leading_eigenpairs, plain_kmeans, spectral_rows
+from ._association import Votes, place_unknown, refine
+from ._graph import Space, mixed_operator
+
+__all__ = ["Found", "best_partition"]
+
+_STEP = 0.2  # the mixtures beside that of the votes have so much more and so much less of the neighbours
+_EXTRA_VECTORS = 3  # more than K, against small tight groups that take a vector from the clusters
+_STARTS = 4
+_SEEDS = 3  # different k-means of all views together
+_CLEARLY_BETTER = 0.02  # a gain below this is no reason to give up what people know
+_SAMPLE = 100_000  # items above which k-means is learned on so many of them
+_MANY = 100_000  # items above which only the best few candidates are refined
+_FEW = 4
+_EVENNESS = 0.02  # what the entropy of the sizes counts, where association counts 1;
+_EVENNESS_ALONE = 0.1  # and where there is one view, with no second opinion against a lump
+
+
+class Found(NamedTuple):
+    """The partition that was taken."""
+
+    labels: Places
+    worth: float
+    """Association per cluster, at most 1, and a little for even sizes."""
+    name: str
+    values: Floats
+    """The leading eigenvalues of the votes."""
+
+
+class _Candidate(NamedTuple):
+    name: str
+    labels: Places
+
+
+def best_partition(
+    votes: Votes,
+    spaces: Sequence[Space],
+    kinds: Places,
+    n_clusters: int,
+    *,
+    previous: Places | None,
+    seed: int,
+) -> Found:
+    """The candidate that is worth most once refined, the first of them on ties.
+
+    ``previous`` are earlier labels, -1 for unknown: what comes of them is taken unless another is better by more than
+    2 %. ``kinds`` numbers items, the same for those that are equal; they stay together.
+    """
+    leaders = np.unique(kinds, return_index=True)[1][kinds]
+    n_items = kinds.size
+    values, made = _spectral(votes, kinds, n_clusters, seed)
+    made += [*_plain(spaces, n_items, n_clusters, seed, votes.threads)]
+    if n_items > _MANY:
+        by_value = sorted(made, key=lambda one: -votes.association(one.labels[leaders], n_clusters))
+        made = [one for one in made if any(one is kept for kept in by_value[:_FEW])]
+    evenness = _EVENNESS if len(spaces) > 2 else _EVENNESS_ALONE
+    best = Found(np.empty(0, dtype=np.intp), -np.inf, "", values)
+    for one in made:
+        labels, value = refine(votes, one.labels[leaders], n_clusters, leaders)
+        worth = _worth(labels, value, n_clusters, evenness)
+        if worth > best.worth:
+            best = Found(labels, worth, one.name, values)
+    if previous is not None:
+        start = place_unknown(votes, previous, n_clusters)[leaders]
+        labels, value = refine(votes, start, n_clusters, leaders)
+        worth = _worth(labels, value, n_clusters, evenness)
+        if best.worth <= (1.0 + _CLEARLY_BETTER) * worth:
+            best = Found(labels, worth, "the earlier clusters", values)
+    return best
+
+
+def _worth(labels: Places, association: float, n_clusters: int, evenness: float) -> float:
+    shares = np.bincount(labels) / labels.size
+    shares = shares[shares > 0]
+    return association / n_clusters - evenness * float(shares @ np.log(shares)) / np.log(n_clusters)
+
+
+def _spectral(votes: Votes, kinds: Places, n_clusters: int, seed: int) -> tuple[Floats, list[_Candidate]]:
+    """K-means on K to K + 3 leading eigenvectors of three mixtures; and the eigenvalues of the votes themselves."""
+    alphas = dict.fromkeys(float(np.clip(votes.alpha + step, 0.0, 1.0)) for step in (-_STEP, 0.0, _STEP))
+    made, own = [], np.empty(0)
+    for alpha in alphas:
+        operator = mixed_operator(alpha, votes.graph, votes.memberships)
+        is_own = alpha == votes.alpha
+        values, vectors = leading_eigenpairs(
+            operator, n_clusters + _EXTRA_VECTORS, seed=seed, n_needed=n_clusters, repeated=is_own
+        )
+        own = values if is_own else own
+        for n_vectors in range(n_clusters, values.size + 1):
+            rows = _together(spectral_rows(values[:n_vectors], vectors[:, :n_vectors], power=1.0), kinds)
+            name = f"{n_vectors} eigenvectors, {alpha:.1f} of the vote with the neighbours"
+            made.append(_Candidate(name, _kmeans(rows, n_clusters, _STARTS, [seed, n_vectors], votes.threads)))
+    return own, made
+
+
+def _together(rows: Floats, kinds: Places) -> Floats:
+    """Equal items at one point."""
+    if kinds.max() + 1 == kinds.size:
+        return rows
+    totals = np.column_stack([np.bincount(kinds, weights=column) for column in rows.T])
+    return np.asarray((totals / np.bincount(kinds)[:, None])[kinds])
+
+
+def _plain(spaces: Sequence[Space], n_items: int, n_clusters: int, seed: int, threads: Workers) -> Iterator[_Candidate]:
+    """K-means of everything, from three seeds, and of each view."""
+    joined = spaces[0]
+    for number in range(_SEEDS):
+        yield _Candidate("k-means of all views", _kmeans(joined.rows, n_clusters, 2, [seed, 0, number], threads))
+    for space in spaces[1:]:
+        if space.items.size < n_clusters:
+            continue
+        labels = np.full(n_items, -1, dtype=np.intp)
+        labels[space.items] = _kmeans(space.rows, n_clusters, 1, [seed, space.key], threads)
+        lacking = np.flatnonzero(labels < 0)
+        if lacking.size:  # to the nearest of the view's clusters in all that items do have
+            used = np.unique(labels[space.items])
+            means = np.stack([joined.rows[labels == c].mean(axis=0, dtype=np.float64) for c in used])
+            near = nearest_among(joined.rows[lacking], means.astype(np.float32), 1, threads)[:, 0]
+            labels[lacking] = used[near]
+        yield _Candidate(f"k-means of view {space.name!r}", labels)
+
+
+def _kmeans(rows: NDArray[Any], n_clusters: int, n_starts: int, seed: Sequence[int], threads: Workers) -> Places:
+    """The labels of the start of the smallest inertia; learned on a sample where there are very many items."""
+    rng = np.random.default_rng(seed)
+    seeds = rng.integers(2**31, size=n_starts)
+    sample = np.ascontiguousarray(rows)
+    if rows.shape[0] > _SAMPLE:
+        sample = sample[np.sort(rng.choice(rows.shape[0], _SAMPLE, replace=False))]
+    with plain_kmeans() as one:
+
+        def start(which: slice) -> Any:
+            return one(sample, n_clusters, "k-means++", 300, int(seeds[which.start]))
+
+        made = threads.map(start, [slice(s, s + 1) for s in range(n_starts)])
+        best = min(made, key=lambda found: found.inertia_)
+    return np.asarray(best.labels_ if sample.shape[0] == rows.shape[0] else best.predict(rows), dtype=np.intp)
