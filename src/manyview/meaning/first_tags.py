@@ -14,8 +14,9 @@ from ..data.checks import check_number
 from ..data.nearest import best_first
 from ..methods.neighbours import nearest_neighbours
 from ..types import Places
-from .guesses import LIKELY, Guess
+from .guesses import Guess
 from .scoring import Seen, ask_words, score
+from .tables import LIKELY
 from .words import photo_words
 
 __all__ = ["PictureTag", "TagGroup", "neighbour_weights", "tags_by_cluster", "tags_by_picture"]

@@ -9,12 +9,11 @@ from numpy.typing import ArrayLike
 
 from ..errors import ViewError
 from .scoring import Seen, ask_words, score
+from .tables import LIKELY
 from .words import photo_words
 
-__all__ = ["LIKELY", "Guess", "guess_words"]
+__all__ = ["SHOWN", "Guess", "guess_words"]
 
-LIKELY = 0.45
-"""The score from which on a picture likely shows what a text says."""
 _SURE = 0.15
 _BACKGROUND = 0.5
 """The part of a word's mean over the collection that is taken off: what fits all pictures a little names none."""

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ViewError
+from ..features.sentences import N_NUMBERS
 from .tables import Matrix, tables
 
 __all__ = ["Asked", "Seen", "ask", "ask_words", "score", "see"]
@@ -43,7 +44,7 @@ class Seen:
     rows: Matrix
     """x: (n, 1280), of length one."""
     sentences: Matrix
-    """m: (n, 384), of length one."""
+    """m: (n, 384), or 512 in many languages, of length one."""
     sure: Matrix
     """The largest probability of a class by softmax(12 x W' + b): low where the network does not know what it sees."""
 
@@ -80,12 +81,13 @@ class Asked:
         return Asked(self.vectors[chosen], self.classifiers[chosen], self.offsets[chosen])
 
 
-def see(rows: Any) -> Seen:
+def see(rows: Any, n_numbers: int = N_NUMBERS) -> Seen:
     """Pictures from their rows of the view ``embedding``, whatever their length. About 0.1 ms a picture.
 
-    A row of NaN or of zeros is no picture and gets NaN.
+    ``n_numbers`` are those of the sentence vectors they are to be compared with: 384, or 512 in many languages. A row
+    of NaN or of zeros is no picture and gets NaN.
     """
-    known = tables()
+    known = tables(n_numbers)
     given = np.asarray(rows, dtype=np.float32)
     if given.ndim != 2 or given.shape[1] != known.weight.shape[1]:
         raise ViewError(
@@ -108,9 +110,9 @@ def see(rows: Any) -> Seen:
 
 
 def ask(vectors: Any) -> Asked:
-    """Texts from their sentence vectors, (n_texts, 384)."""
-    known = tables()
+    """Texts from their sentence vectors, (n_texts, 384), or 512 in many languages."""
     q = np.atleast_2d(np.asarray(vectors, dtype=np.float32))
+    known = tables(q.shape[1])
     near = _softmax(q @ known.classes.T / _TEMPERATURE)
     return Asked(q, _unit(near @ known.centred), q @ known.mean_class)
 

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from ..errors import ViewError
 from ..types import Places
-from .guesses import LIKELY
 from .scoring import Seen, ask, score
-from .tables import Matrix
+from .tables import LIKELY, Matrix, tables
 
 __all__ = ["Bridge", "Ranking", "rank_pictures"]
 
 _BEST = 5
-_PLAIN = 0.55
+_PLAIN = 0.1
+"""How far above likely the best five have to be for a plain answer."""
 _FEWEST = 12
 _RIDGE = 1.0
 _HALF = 100
@@ -36,11 +36,13 @@ class Ranking:
     """The mean of the five largest scores."""
     n_shown: int
     """How many belong to the answer; the rest is there for who asks."""
+    likely: float = LIKELY
+    """The score from which on a picture likely shows it."""
 
     @property
     def answer(self) -> str:
         """ "plain", "weak", or "none": nothing here seems to show that."""
-        return "plain" if self.best >= _PLAIN else "weak" if self.best >= LIKELY else "none"
+        return "plain" if self.best >= self.likely + _PLAIN else "weak" if self.best >= self.likely else "none"
 
 
 class Bridge:
@@ -85,7 +87,7 @@ def rank_pictures(seen: Seen, vector: Any, bridge: Bridge | None = None) -> Rank
     Whether there is anything of it is said by the score alone, which is absolute; a bridge, where there is one, has a
     say in the order: both are brought to mean 0 and deviation 1 over the pictures, and mixed by its share.
     """
-    there = np.flatnonzero(seen.there)
+    there, likely = np.flatnonzero(seen.there), tables(np.size(vector)).likely
     plain = score(seen[there], ask(vector))[:, 0]
     order_by = plain.astype(np.float64)
     if bridge is not None and there.size:
@@ -93,8 +95,8 @@ def rank_pictures(seen: Seen, vector: Any, bridge: Bridge | None = None) -> Rank
         order_by = (1 - bridge.share) * _standard(order_by) + bridge.share * mixed
     order = np.argsort(-order_by, kind="stable")
     best = float(np.sort(plain)[-_BEST:].mean()) if there.size else float("-inf")
-    n_shown = min(there.size, max(_FEWEST, int((plain >= LIKELY).sum())))
-    return Ranking(there[order], plain[order], best, n_shown)
+    n_shown = min(there.size, max(_FEWEST, int((plain >= likely).sum())))
+    return Ranking(there[order], plain[order], best, n_shown, likely)
 
 
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:

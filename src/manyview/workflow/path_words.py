@@ -1,4 +1,4 @@
-"""Words in the path of a file: folders that somebody named, and the month and year of folders and file names."""
+"""Words in the path of a file, folders that somebody named, and the month and year in which it was made."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ _MONTH = re.compile(
 _ONLY_YEAR = re.compile(rf"(?<!\d)({_YEAR})(?!\d)")
 
 
-def words_of_path(key: str) -> tuple[list[str], list[str]]:
-    """The folders of an item that somebody named, and its month and year where the path tells them.
+def words_of_path(key: str, taken: str = "") -> tuple[list[str], list[str]]:
+    """The folders of an item that somebody named, and its month and year: when it was taken, else as the path tells.
 
     >>> words_of_path("2019/07 Rome/IMG_1.jpg")
     (['07 Rome'], ['2019-07', '2019'])
     >>> words_of_path("DCIM/100CANON/IMG_20210312_1.jpg")
     ([], ['2021-03', '2021'])
+    >>> words_of_path("IMG_1.jpg", "2018-12-24T18:00:00")
+    ([], ['2018-12', '2018'])
     """
     parts = key.replace("\\", "/").split("/")
     folders = [part for part in parts[:-1] if any(map(str.isalpha, part)) and not _MADE.fullmatch(part)]
-    found = _MONTH.search(key)
+    found = _MONTH.match(taken) or _MONTH.search(key)
     if found:
         year, month = found[1] or found[3], found[2] or found[4]
         return folders, [f"{year}-{month}", year]
-    only = _ONLY_YEAR.search("/".join(parts[:-1]))
+    only = _ONLY_YEAR.search("/".join((taken, *parts[:-1])))
     return folders, [only[1]] if only else []

@@ -139,7 +139,8 @@ def item_words(collection: Store, language: str | None = None) -> ItemWords:
     """The words that names of clusters can be made of; those guessed from pictures in a language, or the machine's."""
     texts = collection.items.texts()
     keys = [item.key for item in collection.items]
-    folders, dates = zip(*map(words_of_path, keys), strict=True) if keys else ((), ())
+    taken = [when if isinstance(when, str) else "" for when in collection.reading.field("taken")]
+    folders, dates = zip(*map(words_of_path, keys, taken), strict=True) if keys else ((), ())
     looks = Looks(collection, language) if has_looks(collection) else None
     return ItemWords(keys, [text or "" for text in texts] if any(texts) else None, list(folders), list(dates), looks)
 

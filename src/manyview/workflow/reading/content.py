@@ -7,16 +7,16 @@ pictures to these has a say in the order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...collection.runs import Run
-from ...features.sentences import is_english, sentence_vectors
-from ...meaning.scoring import Seen
+from ...features.sentences import is_english, knows_many_languages, sentence_vectors, vectors_in_any_language
+from ...meaning.scoring import Seen, see
 from ...meaning.search import Bridge, Ranking, rank_pictures
-from ...meaning.words import as_english
+from ...meaning.words import as_english, check_language
 from ...types import Mask, Places
 from ..looks import Looks, has_looks
 from .index import Index
@@ -62,7 +62,7 @@ def search_all(index: Index, text: str, run: Run | None = None, *, language: str
     query = parse_query(text)
     found = np.flatnonzero(matching(index, query, run))
     asked = " ".join(term.value for term in query.terms if _is_free(term))
-    ranking = _ranked(index, query, run, as_english(asked, language)) if asked else None
+    ranking = _ranked(index, query, run, as_english(asked, language), language) if asked else None
     tagged = _carriers(index, asked) if asked else np.zeros(index.ids.size, dtype=bool)
     scores = {} if ranking is None else dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
     first = [*found[tagged[found]].tolist(), *found[~tagged[found]].tolist()]
@@ -82,17 +82,23 @@ def _is_free(term: Term) -> bool:
     return term.kind == "words" and not term.negated
 
 
-def _ranked(index: Index, query: Query, run: Run | None, asked: str) -> Ranking | None:
-    """The pictures that the other parts of a search leave, in the order in which they fit its free words."""
+def _ranked(index: Index, query: Query, run: Run | None, asked: str, language: str | None) -> Ranking | None:
+    """The pictures that the other parts of a search leave, in the order in which they fit its free words.
+
+    Where the extra ``languages`` is there, it understands what does not look English, and everything on a machine that
+    speaks another language; captions and tags, which would have to be read anew by it, have no say then.
+    """
     if not has_looks(index.collection):
         return None
-    seen = _seen(index)
+    many = knows_many_languages() and (check_language(language) != "en" or not is_english([asked]))
+    vector = (vectors_in_any_language if many else sentence_vectors)([asked])[0]
+    seen = _seen(index, vector.size)
     rest = Query(tuple(term for term in query.terms if not _is_free(term)))
     rows = np.flatnonzero(matching(index, rest, run) & seen.there)
     if not rows.size:
         return None
-    ranking = rank_pictures(seen[rows], sentence_vectors([asked])[0], _bridge(index, seen))
-    return Ranking(rows[ranking.rows], ranking.scores, ranking.best, ranking.n_shown)
+    ranking = rank_pictures(seen[rows], vector, None if many else _bridge(index, seen))
+    return replace(ranking, rows=rows[ranking.rows])
 
 
 def _carriers(index: Index, asked: str) -> Mask:
@@ -114,8 +120,8 @@ def _sentence(ranking: Ranking, n_said: int, n_seen: int) -> str:
     return f"{said}, and {seen}." if said else f"{seen}."
 
 
-def _seen(index: Index) -> Seen:
-    return index.part("seen", "items", lambda: Looks(index.collection).seen)
+def _seen(index: Index, n_numbers: int) -> Seen:
+    return index.part(f"seen{n_numbers}", "items", lambda: see(Looks(index.collection).rows, n_numbers))
 
 
 def _bridge(index: Index, seen: Seen) -> Bridge | None:
