@@ -195,7 +195,7 @@ def completeness_from_answers(
 
 
 def untouched_scale(record: Floats, accepted: NDArray[np.bool_]) -> float:
-    """How many more proposals for untouched items were accepted than promised, held towards one by a hundred that agree.
+    """How many more proposals for untouched items were accepted than promised, held to one by a hundred that agree.
 
     What they are promised was measured; it takes many answers to know better.
     """
