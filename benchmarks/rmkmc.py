@@ -125,7 +125,9 @@ def robust(views: list[np.ndarray], threads: int, k: int, **settings: Any) -> Fi
 
     def fit(iterations: int | None, seed: int) -> dict[str, Any]:
         limits = _limits(iterations)
-        model = RobustMultiviewKMeans(n_clusters=k, n_jobs=threads, random_state=seed, **settings, **limits)
+        model = RobustMultiviewKMeans(
+            n_clusters=k, n_jobs=threads, view_scale="minmax", random_state=seed, **settings, **limits
+        )
         model.fit(views)
         return {"iterations": int(model.n_iter_), "labels": model.labels_}
 

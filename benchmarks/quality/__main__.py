@@ -8,8 +8,11 @@ from pathlib import Path
 from ..command import chosen, end
 from . import table
 
-MACHINERY = {"__init__", "__main__", "collections", "draws", "meaning_judges", "pictures", "table"}
-FLAGS = {"quick": "few runs: does it all work? Not for numbers"}
+MACHINERY = {"__init__", "__main__", "collections", "draws", "meaning_judges", "nemo", "pictures", "table"}
+FLAGS = {
+    "quick": "few runs: does it all work? Not for numbers",
+    "leave-one-out": "choose constants without each collection in turn (consensus)",
+}
 
 
 def main() -> None:
@@ -18,7 +21,12 @@ def main() -> None:
     )
     for name in asked.names:
         tables = []
-        for made in importlib.import_module(f"benchmarks.quality.{name}").tables(asked.quick):
+        module = importlib.import_module(f"benchmarks.quality.{name}")
+        if asked.leave_one_out:
+            for made in module.leave_one_out() if hasattr(module, "leave_one_out") else ():
+                print(f"\n{made.text()}", flush=True)
+            continue
+        for made in module.tables(asked.quick):
             print(f"\n{made.text()}", flush=True)
             tables.append(made)
             if not asked.quick:  # kept one by one: a long run that is cut off leaves what it has

@@ -1,18 +1,20 @@
-"""Consensus clustering on eleven development collections, beside k-means that gets the same scaling and weighting.
+"""Consensus clustering on every shared collection, beside k-means on the same prepared views and a graph method.
 
-NMI is divided by the mean entropy. The honest baseline: k-means, ten starts, on the concatenation of the views, dense
-ones min-max scaled and divided by their mean length, sparse ones weighted and reduced exactly as for the consensus. The
-numbers of clusters are those of the classes. Settings of the consensus are its defaults unless a row says otherwise.
+NMI is divided by the mean entropy; three seeds; the numbers of clusters are those of the classes. Then views made poor
+on purpose, and views that items lack. ``--leave-one-out`` repeats every choice of a constant without each collection in
+turn: what the others would have chosen, and what it is worth there.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from manyview import ConsensusClustering, Views, metrics
+from manyview import ConcatenatedKMeans, ConsensusClustering, Views, metrics
+from manyview.errors import ViewWarning
 
 from .collections import data_folder, sparse_block
 from .table import Table
@@ -22,26 +24,25 @@ COLLECTIONS: dict[str, tuple[str, ...]] = {
     "handwritten_numerals": ("fou", "fac", "kar", "pix", "zer", "mor"),
     "cub_image_text": ("image_googlenet", "text_doc2vec"),
     "scene15": ("v1_20", "v2_59", "v3_40"),
-    "leaves100": ("margin", "texture"),
+    "leaves100": ("shape", "margin", "texture"),
     "three_sources": ("bbc", "guardian", "reuters"),
     "bbcsport": ("seg1", "seg2"),
     "reuters_multilingual_1200": ("lang1", "lang2", "lang3", "lang4", "lang5"),
+    "webkb_course": ("page", "anchor"),
     "ccv_video": ("v1_20", "v2_20", "v3_20"),
     "cora": ("content", "cites"),
     "corel5k": ("blobs", "tags"),
     "newsgroups_ten": ("body", "subject"),
 }
-VARIANTS: dict[str, dict[str, Any]] = {
-    "consensus, defaults": {},
-    "consensus, alpha 0.5": {"alpha": 0.5},
-    "consensus, min-max": {"scale": "minmax"},
-}
+OURS, HONEST = "consensus, defaults", "k-means, prepared views"
+MOST_FOR_NEMO = 5_000  # items: it makes n x n matrices
+SMALL = 3_000  # items up to which views are spoilt
 
 
 def tables(quick: bool) -> Iterator[Table]:
     names = ("three_sources", "bbcsport") if quick else tuple(COLLECTIONS)
     seeds = 1 if quick else 3
-    means: dict[str, list[dict[str, float]]] = {}
+    means: dict[str, dict[str, dict[str, float]]] = {}
     for name in names:
         loaded = load(name)
         if loaded is None:
@@ -52,42 +53,130 @@ def tables(quick: bool) -> Iterator[Table]:
         for method, fit in methods(X).items():
             runs = [score(y, fit(len(np.unique(y)), seed)) for seed in range(seeds)]
             table.add(method, runs)
-            means.setdefault(method, []).append({key: float(np.mean([run[key] for run in runs])) for key in FIGURES})
+            means.setdefault(method, {})[name] = {key: float(np.mean([run[key] for run in runs])) for key in FIGURES}
         yield table
     yield summary(means)
+    small = [name for name in names if (found := load(name)) is not None and found[0].n_items <= SMALL]
+    yield poor_views(small)
+    yield missing_views(small)
 
 
-def summary(means: dict[str, list[dict[str, float]]]) -> Table:
-    """Every method's mean over the collections; the deviation is that between collections."""
+def summary(means: dict[str, dict[str, dict[str, float]]]) -> Table:
+    """Every method's mean over the collections it ran on; and ours against each of the others, wins and losses."""
     table = Table("mean over the collections", FIGURES)
-    for method, runs in means.items():
-        table.add(method, runs)
-    honest = means.get("k-means, honest baseline", [])
-    for method, runs in means.items():
-        if runs is not honest and honest:
-            above = [sum(a[key] > b[key] for a, b in zip(runs, honest, strict=True)) for key in FIGURES]
-            table.notes.append(f"{method}: above k-means on {above[0]} (ACC) and {above[1]} (NMI) of {len(runs)}")
+    ours = means.get(OURS, {})
+    for method, by_name in means.items():
+        table.add(method, list(by_name.values()))
+        if by_name is ours:
+            continue
+        wins = [name for name in by_name if ours[name]["NMI"] > by_name[name]["NMI"] + 0.005]
+        losses = [name for name in by_name if ours[name]["NMI"] < by_name[name]["NMI"] - 0.005]
+        said = f" ({', '.join(losses)})" if losses else ""
+        table.notes.append(f"NMI against {method}: {len(wins)} wins, {len(losses)} losses of {len(by_name)}{said}")
     return table
 
 
 def methods(X: Views) -> dict[str, Callable[[int, int], np.ndarray]]:
-    joined = baseline_points(X)
-
-    def honest(n_clusters: int, seed: int) -> np.ndarray:
-        from sklearn.cluster import KMeans
-
-        return KMeans(n_clusters, n_init=10, random_state=seed).fit(joined).labels_
-
-    def consensus(settings: dict[str, Any]) -> Callable[[int, int], np.ndarray]:
-        return lambda k, seed: ConsensusClustering(k, random_state=seed, **settings).fit(X).labels_
-
-    return {"k-means, honest baseline": honest} | {name: consensus(given) for name, given in VARIANTS.items()}
-
-
-def baseline_points(X: Views) -> np.ndarray:
     from manyview.methods.preparation import prepared_views
 
-    return np.hstack([matrix for _, matrix in prepared_views(X, "minmax").items()])
+    from .nemo import nemo
+
+    def kmeans(**settings: Any) -> Callable[[int, int], np.ndarray]:
+        return lambda k, seed: ConcatenatedKMeans(k, random_state=seed, **settings).fit(X).labels_
+
+    def consensus(**settings: Any) -> Callable[[int, int], np.ndarray]:
+        return lambda k, seed: ConsensusClustering(k, random_state=seed, **settings).fit(X).labels_
+
+    made = {
+        HONEST: kmeans(),
+        "k-means, min-max": kmeans(view_scale=("minmax", "mean_distance")),
+        OURS: consensus(),
+        "consensus, ranks": consensus(scale="rank"),
+    }
+    if X.n_items <= MOST_FOR_NEMO:
+        prepared = prepared_views(X)
+        made["NEMO, prepared views"] = lambda k, seed: nemo(prepared, k, seed)
+    return made
+
+
+def poor_views(names: list[str]) -> Table:
+    """NMI against the fit without the view, when it is noise (columns shuffled) or its rows are somebody else's."""
+    from manyview.methods.consensus._say import scrambled
+
+    figures = ("without", "with", "warned")
+    table = Table("a view made poor: NMI without it, with it, and whether a warning came", figures)
+    for name in names:
+        X, y = load(name) or (None, None)
+        k = len(np.unique(y))
+        for view in X.names:
+            rest = metrics.normalized_mutual_info(y, fitted(X[[v for v in X.names if v != view]], k)[0])
+            rows = np.random.default_rng(0).permutation(X.n_items)
+            for how, spoilt in (("noise", scrambled(X[view], 0)), ("rows shuffled", X[view][rows])):
+                labels, warned = fitted(Views({v: spoilt if v == view else X[v] for v in X.names}), k)
+                found = {"without": rest, "with": metrics.normalized_mutual_info(y, labels), "warned": float(warned)}
+                table.add(f"{name}, {view}: {how}", [found])
+        warned = fitted(X, k)[1]
+        if warned:
+            table.notes.append(f"{name} as it is: warned")
+    for how in ("noise", "rows shuffled"):
+        lost = [row["without"][0] - row["with"][0] for row in table.rows if str(row["method"]).endswith(how)]
+        if lost:
+            table.notes.append(f"{how}: {np.mean(lost):.3f} lower in the mean, {np.max(lost):.3f} at worst")
+    return table
+
+
+def missing_views(names: list[str]) -> Table:
+    """Each item lacks each view with some probability, but has at least one."""
+    shares = (0.0, 0.1, 0.3, 0.5)
+    table = Table("items lack views: NMI by the share that is missing", tuple(f"{share:.0%}" for share in shares))
+    for name in names:
+        X, y = load(name) or (None, None)
+        found = {}
+        for share in shares:
+            rng = np.random.default_rng(0)
+            mask = rng.random((X.n_items, X.n_views)) >= share
+            mask[np.arange(X.n_items), rng.integers(X.n_views, size=X.n_items)] = True
+            labels = fitted(Views(dict(X.items()), mask=mask & X.mask), len(np.unique(y)))[0]
+            found[f"{share:.0%}"] = metrics.normalized_mutual_info(y, labels)
+        table.add(name, [found])
+    return table
+
+
+def fitted(X: Views, n_clusters: int) -> tuple[np.ndarray, bool]:
+    """Labels of the defaults, and whether views were said to tell different stories."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ViewWarning)
+        model = ConsensusClustering(n_clusters).fit(X)
+    return model.labels_, model.views_disagree_
+
+
+def leave_one_out() -> Iterator[Table]:
+    """For every constant: the value that all other collections would have chosen, and the NMI it gives on each."""
+    from manyview.methods import preparation
+    from manyview.methods.consensus import _candidates, _say
+
+    constants: dict[str, tuple[Any, str, tuple[float, ...]]] = {
+        "gate of another scaling": (preparation, "_CLEARLY", (1.05, 1.10, 1.20)),
+        "what even sizes count": (_candidates, "_EVENNESS", (0.0, 0.02, 0.05)),
+        "support for a full say": (_say, "_FULL", (0.1, 0.25, 0.5)),
+    }
+    loaded = {name: found for name in COLLECTIONS if (found := load(name)) is not None}
+    collections = {name: found for name, found in loaded.items() if found[0].n_items <= SMALL}
+    for what, (module, constant, values) in constants.items():
+        usual = getattr(module, constant)
+        scores = np.zeros((len(collections), len(values)))
+        for v, value in enumerate(values):
+            setattr(module, constant, value)
+            for c, (X, y) in enumerate(collections.values()):
+                labels = fitted(X, len(np.unique(y)))[0]
+                scores[c, v] = metrics.normalized_mutual_info(y, labels)
+        setattr(module, constant, usual)
+        table = Table(f"{what}: {usual:g} of {values}", ("usual", "chosen by the others"))
+        for c, name in enumerate(collections):
+            chosen = int(np.argmax(np.delete(scores, c, axis=0).mean(axis=0)))
+            there = {"usual": scores[c, values.index(usual)], "chosen by the others": scores[c, chosen]}
+            table.add(f"{name}: {values[chosen]:g}", [there])
+        yield table
 
 
 def score(y: np.ndarray, labels: np.ndarray) -> dict[str, float]:
@@ -106,5 +195,6 @@ def load(name: str) -> tuple[Views, np.ndarray] | None:
         views = {}
         for view in COLLECTIONS[name]:
             key = "tags" if view == "tags" else f"view_{view}"
-            views[view] = stored[key] if key in stored.files else sparse_block(stored, key)
+            is_sparse = f"{key}_data" in stored.files
+            views[view] = sparse_block(stored, key) if is_sparse else stored[key]
         return Views(views), stored["y"].astype(np.int64)

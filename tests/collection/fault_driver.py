@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from manyview import errors
-from manyview.collection import check
+from manyview.collection.safety import check
 
 from . import steps
 

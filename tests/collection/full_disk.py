@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from manyview import Collection, errors
-from manyview.collection import check
+from manyview.collection.safety import check
 
 from .samples import picture_folder
 

@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from manyview.collection import check
+from manyview.collection.safety import check
 
 from . import steps
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from manyview import Collection, errors
-from manyview.collection import check, layout
+from manyview.collection import layout
+from manyview.collection.safety import check
 
 from .samples import looks, picture_folder
 

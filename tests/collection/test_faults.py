@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from manyview import Collection, RobustMultiviewKMeans, durable, errors
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.workflow.repair import damage_of
 
 from .samples import looks, picture_folder

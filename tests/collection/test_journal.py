@@ -1,6 +1,6 @@
 import pytest
 
-from manyview.collection.journal import DEATHS, Journal
+from manyview.collection.safety.journal import DEATHS, Journal
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from manyview import Collection
-from manyview.collection.check import problems
+from manyview.collection.safety.check import problems
 
 from .samples import looks, picture_folder
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from manyview import Collection
 from manyview.cli.main import app
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.ingest import folder as folder_reading
 from manyview.workflow import compute, edits
 from manyview.workflow.add import add_items

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from manyview import Collection
 from manyview.cli.main import app
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.workflow import decide  # noqa: F401  imported before the forks
 from manyview.writeback import proposal_files  # noqa: F401  imported before the forks
 

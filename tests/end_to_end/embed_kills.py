@@ -21,8 +21,8 @@ import numpy as np
 from PIL import Image
 
 from manyview import Collection
-from manyview.collection import check
-from manyview.collection.unfinished import unfinished
+from manyview.collection.safety import check
+from manyview.collection.safety.unfinished import unfinished
 from manyview.ingest.keywords import read_keywords
 from tests.workflow import fake_exiftool
 

@@ -19,7 +19,7 @@ from starlette.testclient import TestClient
 
 from manyview import Collection
 from manyview.cli.main import app
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.web.app import guarded
 from manyview.web.gallery import Gallery
 from manyview.web.security import Access

@@ -22,7 +22,7 @@ import numpy as np
 from manyview import Collection
 from manyview.cli import features, fit, init
 from manyview.cli.main import app
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.errors import StoreError
 from manyview.features.embedding import load_onnxruntime
 from manyview.ingest import folder as folder_reading

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from manyview import Collection, errors
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.workflow.decide import accept, reject
 from manyview.workflow.suggest import open_proposals
 

@@ -19,7 +19,7 @@ def make_proposed(folder: Path, n_items: int) -> Path:
     with Collection.create(folder / "proposed.manyview", folder / "given.npy") as collection:
         numbers = collection.tagging.numbers(WORDS)
         rows = [
-            (item, numbers[WORDS[column]], float(p), float(p), [], float(p) / 2, 0.0, float(p * (1 - p)))
+            (item, numbers[WORDS[column]], float(p), float(p), [], float(p) / 2, 0.0)
             for item in range(1, n_items + 1)
             for column, p in zip(rng.choice(len(WORDS), PER_ITEM, replace=False), rng.random(PER_ITEM), strict=True)
         ]

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from manyview import Collection
-from manyview.collection import check
+from manyview.collection.safety import check
 from tests.ingest.hostile import write_hostile_set
 
 # Runs one command and prints how much memory it took at most, after what it says.

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from manyview import Collection
-from manyview.collection.check import problems
+from manyview.collection.safety.check import problems
 
 from ..workflow.test_moves import picture
 from .test_command_line import run

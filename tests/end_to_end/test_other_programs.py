@@ -88,7 +88,7 @@ def applied(before, tmp_path_factory):
         for item in collection.items.ids:
             assert {word.casefold() for word in collection.tagging.words_of(item)} == OLD, item
         tag = collection.tagging.numbers([NEW])[NEW]
-        rows = [(int(item), tag, 0.95, 0.95, [], 0.9, 0.0, 0.1) for item in collection.items.ids]
+        rows = [(int(item), tag, 0.95, 0.95, [], 0.9, 0.0) for item in collection.items.ids]
         collection.runs.save_proposals("combined", rows, figures={"tags_per_item": 3.0, "said": []})
         collection.accept(min_probability=0.9)
         done = collection.apply()

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from manyview import Collection
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.writeback import apply as write_back
 from manyview.writeback import file_batches
 from manyview.writeback.document import Refused

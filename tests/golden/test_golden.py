@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from manyview import Collection
-from manyview.collection.check import problems
 from manyview.collection.layout import FORMAT
+from manyview.collection.safety.check import problems
 
 from .make import told
 

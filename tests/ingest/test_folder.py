@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from manyview import Collection, errors
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.ingest import folder as folder_reading
 
 from . import makers as m
@@ -327,7 +327,7 @@ def test_a_file_the_program_dies_over_three_times_is_left_out_until_it_changes(r
     monkeypatch.setattr(folder_reading, "read_one", dying)
     monkeypatch.setattr(folder_reading, "_ALONE", (sys.executable, "-c", "import os; os.abort()"))
     monkeypatch.setattr(
-        "manyview.collection.journal.Journal.finish", lambda self: None
+        "manyview.collection.safety.journal.Journal.finish", lambda self: None
     )  # a dead program tidies nothing
     for _ in range(3):
         with pytest.raises(Dies):
@@ -356,7 +356,7 @@ def test_a_file_over_which_somebody_stopped_the_program_three_times_is_read(root
 
     with monkeypatch.context() as patched:
         patched.setattr(folder_reading, "read_one", stopped)
-        patched.setattr("manyview.collection.journal.Journal.finish", lambda self: None)
+        patched.setattr("manyview.collection.safety.journal.Journal.finish", lambda self: None)
         for _ in range(3):
             with pytest.raises(Stopped):
                 create(root)
@@ -368,7 +368,7 @@ def test_a_file_over_which_somebody_stopped_the_program_three_times_is_read(root
 WATCHED = """
 import sys
 from manyview import Collection
-from manyview.collection.journal import Journal
+from manyview.collection.safety.journal import Journal
 before, late = set(), set()
 opening, done = Journal.opening, Journal.done
 def opened(self, *file):

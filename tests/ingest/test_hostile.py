@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from manyview import Collection
-from manyview.collection import check
+from manyview.collection.safety import check
 from tests.programs import ROOT
 
 from .hostile import write_hostile_set

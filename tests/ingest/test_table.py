@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manyview import Collection, errors
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.ingest.table import table_rows
 
 from . import makers as m

@@ -58,6 +58,19 @@ def test_the_graph_of_the_rule_is_that_of_consensus():
     assert np.allclose(found.eigenvalues, values[: found.eigenvalues.size], atol=1e-6)
 
 
+def test_eigenvalues_are_those_of_the_parts():
+    rng = np.random.default_rng(0)
+    parts = []
+    for size in (450, 30, 7):
+        W = sparse.random(size, size, 0.1, random_state=rng) + sparse.diags_array(np.ones(size - 1), offsets=1)
+        parts.append(module.normalised_graph(W + W.T))
+    whole = sparse.csr_matrix(sparse.block_diag(parts))
+    mixed = rng.permutation(487)
+    found = module._eigenvalues(whole[mixed][:, mixed], 20, seed=0)
+    assert np.allclose(found, np.linalg.eigvalsh(whole.toarray())[::-1][:20], atol=1e-4)
+    assert np.allclose(found[:3], 1.0) and found[3] < 0.999
+
+
 def test_order_and_names_of_views_and_threads_change_nothing():
     a, b = blobs(seed=1, apart=1.5), blobs(seed=2, apart=1.5)
     one = module.count_clusters(Views({"a": a, "b": b}), seed=0, n_jobs=1)

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from manyview import Collection
-from manyview.collection.check import digest, problems
+from manyview.collection.safety.check import digest, problems
 from manyview.describe.profiles import cluster_profiles
 from manyview.errors import ParameterError, StoreError
 from manyview.workflow import add as adding

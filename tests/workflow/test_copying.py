@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from manyview import Collection, RobustMultiviewKMeans
-from manyview.collection.check import digest, problems
+from manyview.collection.safety.check import digest, problems
 from manyview.errors import StoreError
 from manyview.workflow.copying import copy_collection
 from manyview.workflow.repair import damage_of

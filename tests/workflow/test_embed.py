@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 
 from manyview import Collection
-from manyview.collection import check
-from manyview.collection.unfinished import unfinished
+from manyview.collection.safety import check
+from manyview.collection.safety.unfinished import unfinished
 from manyview.errors import MissingExtra, StoreError
 from manyview.ingest.keywords import read_keywords
 from manyview.writeback.exiftool import find_exiftool

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from manyview import Collection
-from manyview.collection import check
-from manyview.collection.heal import damaged_views
+from manyview.collection.safety import check
+from manyview.collection.safety.heal import damaged_views
 from tests.end_to_end.samples import make_pictures
 from tests.end_to_end.test_command_line import run
 

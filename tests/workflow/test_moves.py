@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from manyview import Collection
-from manyview.collection.check import problems
+from manyview.collection.safety.check import problems
 from manyview.errors import ParameterError
 from manyview.workflow.add import add_items
 

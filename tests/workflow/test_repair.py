@@ -14,8 +14,8 @@ import pytest
 from manyview import Collection
 from manyview.cli.main import app
 from manyview.collection import layout
-from manyview.collection.answers import read_lines
-from manyview.collection.check import problems
+from manyview.collection.safety.answers import read_lines
+from manyview.collection.safety.check import problems
 from manyview.errors import Damaged, StoreError
 from manyview.workflow.repair import damage_of, repair
 

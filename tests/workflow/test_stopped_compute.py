@@ -27,7 +27,7 @@ def test_files_are_not_given_up_because_the_program_was_stopped_while_starting(t
 
     for _ in range(4):  # every file has been announced, none has been opened
         monkeypatch.setattr(DecodePool, "decode", stopped)
-        monkeypatch.setattr("manyview.collection.journal.Journal.finish", lambda self: None)
+        monkeypatch.setattr("manyview.collection.safety.journal.Journal.finish", lambda self: None)
         with Collection.open(path, write=True) as collection, pytest.raises(Stop):
             compute_views(collection, ["color_moments"], n_jobs=1)
     monkeypatch.undo()
@@ -51,7 +51,7 @@ def test_a_file_that_kills_the_program_is_given_up_and_the_others_are_not(tmp_pa
             yield from real(self, [one], journal)
 
     monkeypatch.setattr(DecodePool, "decode", dying)
-    monkeypatch.setattr("manyview.collection.journal.Journal.finish", lambda self: None)
+    monkeypatch.setattr("manyview.collection.safety.journal.Journal.finish", lambda self: None)
     for _ in range(3):
         with Collection.open(path, write=True) as collection, pytest.raises(Stop):
             compute_views(collection, ["color_moments"], n_jobs=1)

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from manyview import Collection, durable
-from manyview.collection import check
+from manyview.collection.safety import check
 from manyview.errors import ParameterError, StoreError
 from manyview.writeback import file_batches
 from tests.collection.samples import picture_folder, sidecar

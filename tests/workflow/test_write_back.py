@@ -10,7 +10,8 @@ import stat
 import pytest
 
 from manyview import Collection
-from manyview.collection import check, layout
+from manyview.collection import layout
+from manyview.collection.safety import check
 from manyview.errors import ParameterError, StoreError
 from manyview.ingest.sidecar import read_sidecar
 from manyview.writeback.document import TAGS_LIST, Document

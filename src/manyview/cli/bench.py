@@ -27,7 +27,7 @@ def bench(
 
     data = datasets.load_handwritten()
     methods: dict[str, Any] = {
-        "k-means on scaled views": ConcatenatedKMeans(10, view_scale=("minmax", "mean_distance"), random_state=seed),
+        "k-means on prepared views": ConcatenatedKMeans(10, random_state=seed),
         "rmkmc": RobustMultiviewKMeans(10, random_state=seed),
         "consensus": ConsensusClustering(10, random_state=seed),
     }

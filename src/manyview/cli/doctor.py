@@ -117,8 +117,8 @@ def doctor(
     }
     bad: list[Any] = []
     if collection is not None:
-        from ..collection.check import problems
-        from ..collection.unfinished import unfinished
+        from ..collection.safety.check import problems
+        from ..collection.safety.unfinished import unfinished
         from ..workflow.collection import Collection
 
         found["problems"] = problems(collection)

@@ -18,7 +18,7 @@ from ..errors import Busy, Damaged, OldFormat, ReadOnly, StoreError
 from . import layout
 
 if TYPE_CHECKING:
-    from .answers import Answers
+    from .safety.answers import Answers
 
 __all__ = ["Catalog", "as_json", "damaged", "open_read_only"]
 

@@ -22,15 +22,15 @@ from .catalog import Catalog, damaged
 from .decisions import Decisions
 from .history import Entry, History
 from .items import Items, NewItem
-from .journal import Journal
 from .living import Living
-from .lock import ReaderLock, WriterLock
 from .maps import Maps
 from .reading import Reading
-from .restore import catch_up
 from .runs import Run, Runs
+from .safety.journal import Journal
+from .safety.lock import ReaderLock, WriterLock
+from .safety.restore import catch_up
+from .safety.sweep import registered_files, remove_retired, sweep
 from .segments import Segments
-from .sweep import registered_files, remove_retired, sweep
 from .tagging import Tagging
 from .thumbs import Thumbs
 from .whereabouts import Whereabouts

@@ -182,6 +182,18 @@ class Writes:
             "DELETE FROM writes WHERE batch_id = ? AND number = ?", ((batch.id, f.number) for f in files)
         )
 
+    def undone_before(self, batch: Batch) -> dict[str, list[tuple[tuple[str, ...], ...]]]:
+        """File -> edits by earlier batches that were taken back after this batch had been written."""
+        rows = self._catalog.rows(
+            "SELECT path, edit FROM writes JOIN batches ON batches.id = batch_id "
+            "JOIN history ON history.id = history_id WHERE state = 'undone' AND history_id < ?1 AND undone_by > ?1",
+            (batch.history_id,),
+        )
+        found: dict[str, list[tuple[tuple[str, ...], ...]]] = {}
+        for path, edit in rows:
+            found.setdefault(as_text(path), []).append(_edit(edit))
+        return found
+
     def accepted_and_written(self, history_id: int) -> tuple[int, str, str] | None:
         """Of what an entry has accepted, a tag that stands in a file by our hand: item, word, and word for matching."""
         row: tuple[int, str, str] | None = self._catalog.row(

@@ -24,6 +24,7 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks, workers
 from ..completion.view_space import unit_rows
 from ..data.checks import per_view_numbers
+from ..data.spaces import column_spread, inverse_frequency, speaks
 from ..data.views import Views
 from ..types import Floats, Places, Singles
 from ._grouping import Grouping
@@ -32,7 +33,6 @@ __all__ = ["Likeness", "closeness_to_clusters", "measure_likeness"]
 
 
 _NEAREST = 5
-_FLAT = 1e-6
 _SAME = 1e-5  # a view in which two items picked blindly are this close to equal says nothing
 
 
@@ -121,7 +121,7 @@ class Likeness:
             one, rest = space.units(np.array([item])), space.units(others)
             cosine = rest @ one.T
             cosine = np.asarray(cosine.toarray() if is_sparse(cosine) else cosine, dtype=np.float64).ravel()
-            both = _speaks(rest) & _speaks(one)[0]
+            both = speaks(rest) & speaks(one)[0]
             values[both, v] = ((cosine - self.base[v]) / (1.0 - self.base[v]))[both]
         return over_views(values, self.weights)
 
@@ -173,37 +173,22 @@ def check_view_weights(view_weights: Any, views: Views) -> Floats:
 
 
 def _learn_space(matrix: Matrix, present: NDArray[np.bool_], threads: Workers) -> _Space:
-    n_present = int(present.sum())
-    width = matrix.shape[1]
     if is_sparse(matrix):
-        held = np.repeat(present, np.diff(matrix.indptr)) & (matrix.data != 0)
-        occurrences = np.bincount(matrix.indices[held], minlength=width)
-        return _Space(matrix, present, np.zeros(width), np.log((n_present + 1) / (occurrences + 1)) + 1.0)
-    blocks = row_blocks(matrix.shape[0], 24.0 * max(1, width))
-
-    def moments(block: slice, about: Floats) -> tuple[Floats, Floats]:
-        part = matrix[block][present[block]] - about
-        return part.sum(axis=0), np.einsum("ij,ij->j", part, part)
-
-    mean, square = np.zeros(width), np.zeros(width)
-    # the first pass finds the mean, the second what is left about it
-    mean = sum((part[0] for part in threads.map(lambda b: moments(b, mean), blocks)), mean) / max(1, n_present)
-    square = sum((part[1] for part in threads.map(lambda b: moments(b, mean), blocks)), square) / max(1, n_present)
-    deviation = np.sqrt(square)
-    varies = deviation > _FLAT * np.maximum(np.abs(mean), deviation.max(initial=0.0) * _FLAT)
-    scale = np.where(varies, 1.0 / np.where(varies, deviation, 1.0), 0.0)
+        return _Space(matrix, present, np.zeros(matrix.shape[1]), inverse_frequency(matrix, present))
+    mean, deviation = column_spread(matrix, present, threads)
+    scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     return _Space(matrix, present, np.append(mean, 0.0), np.append(scale, 1.0))
 
 
 def _add_up(space: _Space, grouping: Grouping, threads: Workers) -> _Sums:
     def one(block: slice) -> tuple[Any, Floats, Places, int]:
         units = space.units(block)
-        speaks = _speaks(units)
+        told = speaks(units)
         code = grouping.code[block]
-        counts = np.bincount(code[speaks & (code >= 0)], minlength=grouping.n_clusters)
+        counts = np.bincount(code[told & (code >= 0)], minlength=grouping.n_clusters)
         total = np.asarray(units.sum(axis=0, dtype=np.float64)).ravel()
         added = grouping.indicator(block).astype(np.float64) @ units
-        return added, total, counts, int(speaks.sum())
+        return added, total, counts, int(told.sum())
 
     blocks = row_blocks(grouping.n_items, space.row_bytes)
     by_cluster, total, counts, n = None, np.zeros(space.shift.size), np.zeros(grouping.n_clusters, dtype=np.intp), 0
@@ -284,7 +269,7 @@ def _close(
     at_home = (home, code[home])
     cosine = units @ means.T
     cosine = cosine.toarray() if is_sparse(cosine) else cosine
-    known = _speaks(units)[:, None] & (part.counts > 0)
+    known = speaks(units)[:, None] & (part.counts > 0)
     close = 1.0 - (1.0 - 2.0 * cosine + squares) / spread
     n, mean_cosine = part.counts[code[home]].astype(np.float64), cosine[at_home].astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -378,11 +363,3 @@ def _compare_clusters(sums: list[_Sums], base: Floats, weights: Floats) -> tuple
 def _mean_cosine(squared_sum: float, n: int) -> float:
     """Mean cosine of two different rows of length one, from the square of their sum."""
     return (squared_sum - n) / (n * (n - 1.0)) if n > 1 else np.nan
-
-
-def _speaks(units: Matrix) -> NDArray[np.bool_]:
-    """Which rows are not empty."""
-    if is_sparse(units):
-        square = units.multiply(units)
-        return np.asarray(square.sum(axis=1)).ravel() > 0
-    return np.asarray((units != 0).any(axis=1))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..collection.items import NewItem, Problem
-from ..collection.journal import Journal
+from ..collection.safety.journal import Journal
 from ..errors import MissingExtra, ParameterError, StoreError, ViewError
 from ..files import HEAD, BadFile, FileFacts, inside, open_regular
 from ..types import Progress

@@ -21,11 +21,17 @@ from ..errors import ViewError
 from ..types import Floats, Mask, Places, Singles
 from .agreement import agreement_of, clearly_agrees, draw_samples, neighbours_in, witnesses
 
-__all__ = ["Prepared", "as_views", "key_of", "learn_again", "place_in", "prepare", "prepared_views"]
+__all__ = ["Prepared", "as_views", "key_of", "place_in", "prepare", "prepared_views", "told", "words_again"]
 
 _WIDTHS = ("15", "30", "60", "100")
 _CLEARLY = 1.10  # another scaling has to agree so much better than the default,
 _ERRORS = 3.0  # and by so many standard errors
+_WAYS = {
+    "minmax": "scaled to ranges instead of ranks",
+    "raw": "left in its own units instead of ranks",
+    "sqrt": "scaled by roots instead of ranks",
+    "cos": "compared by directions instead of ranks",
+}
 
 
 @dataclass(frozen=True)
@@ -162,15 +168,10 @@ def _candidate_rows(
         return None
 
 
-def learn_again(name: str, matrix: Matrix, prepared: Prepared, threads: Workers) -> Singles:
-    """Other rows of a view, all of them present, prepared anew in the way that was taken for it."""
+def words_again(matrix: Matrix, n_components: int, threads: Workers) -> Singles:
+    """Other rows of words, all of them present, prepared anew in so many dimensions."""
     everyone = np.ones(matrix.shape[0], dtype=bool)
-    space = prepared.spaces[name]
-    if space["kind"] == "sparse":
-        learned = cut_words(learn_words(matrix, everyone), space["components"].shape[1])
-        return to_points(learned, matrix, everyone, threads)[0]
-    scaling = prepared.chosen.get(name) or {"ranks": "rank", "linear": "minmax"}[space["kind"]]
-    return learn_points(name, matrix, everyone, scaling, threads)[0]
+    return to_points(cut_words(learn_words(matrix, everyone), n_components), matrix, everyone, threads)[0]
 
 
 def place_in(
@@ -201,6 +202,27 @@ def as_views(views: Views, points: Mapping[str, Singles], speaking: Mapping[str,
     silent = ~mask.any(axis=1)
     mask[silent] = views.mask[silent]
     return Views._trusted(views.names, matrices, mask, views.ids)
+
+
+def told(chosen: Mapping[str, str], agreement: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Sentences about the views that were not scaled as usual, and why."""
+    ways: dict[str, list[str]] = {}
+    for name, scaling in chosen.items():
+        if scaling not in ("rank", _WIDTHS[-1]):
+            ways.setdefault(scaling, []).append(name)
+    said = []
+    for scaling, names in ways.items():
+        gains = [agreement[name][scaling] / agreement[name][_default(scaling)] - 1.0 for name in names]
+        one = len(names) == 1
+        subject = f"view {names[0]} was" if one else f"views {', '.join(names[:-1])} and {names[-1]} were"
+        way = _WAYS.get(scaling, f"cut to {scaling} dimensions")
+        more = f"{'its' if one else 'their'} neighbours then agree {np.mean(gains):.0%} more"
+        said.append(f"{subject} {way}: {more} with what the other views say.")
+    return said
+
+
+def _default(scaling: str) -> str:
+    return _WIDTHS[-1] if scaling in _WIDTHS else "rank"
 
 
 def has_words(matrix: Matrix, present: Mask) -> bool:

@@ -26,6 +26,7 @@ def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterR
             "run": run.id,
             "method": run.method,
             "views": ", ".join(run.views),
+            **({"said": " ".join(run.figures["said"])} if run.figures.get("said") else {}),
             "seed": run.settings.get("seed"),
             "made": run.made_at,
         },

@@ -7,16 +7,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..collection.history import Entry
+from ..collection.living import Standing
+from ..collection.runs import Run
+from ..collection.store import Store
 from ..types import Ids
 from .living import closeness_of_items
 from .state import State
 
-__all__ = ["ChangeReport", "Flow", "Mover", "change_report", "explain_movers"]
+__all__ = [
+    "ChangeReport",
+    "Flow",
+    "Mover",
+    "change_report",
+    "explain_movers",
+    "record_update",
+    "standing_before",
+    "tell_changes",
+]
 
 
 _PART = 0.2
@@ -24,6 +37,8 @@ _PART = 0.2
 _MOST = 0.5
 """Clusters were merged where one cluster holds more than this share of the items of each."""
 _NONE = -1
+_MOST_MOVERS = 1000
+"""Items that a kept report names; their number is kept in any case."""
 
 
 @dataclass(frozen=True)
@@ -242,3 +257,44 @@ def _reason(one: Mover, report: ChangeReport, by_hand: bool, here: float, there:
     if known and here >= there:
         return "closer", f"it is closer to cluster {one.target}{close}"
     return "regrouped", f"its neighbours are in cluster {one.target} now{close}"
+
+
+# --- what fits and additions tell and write down ---
+
+
+def standing_before(collection: Store) -> Standing | None:
+    """Where every item is in the newest run; None where there is no run."""
+    newest = collection.runs.newest()
+    return None if newest is None else collection.living.standing(newest.id)
+
+
+def tell_changes(state: State, before: tuple[Ids, Ids], changed: Iterable[int] = ()) -> ChangeReport:
+    """What is different now from a state before, with a reason for every item that moved."""
+    collection, standing = state.collection, state.standing
+    names = {cluster: name for cluster, (name, _) in collection.living.said().items() if name is not None}
+    names = _older_names(collection) | state.names | names
+    report = change_report(before, (standing.ids, standing.clusters), changed=changed, names=names)
+    return replace(report, movers=explain_movers(state, report))
+
+
+def _older_names(collection: Store) -> dict[int, str]:
+    """What clusters were called by the last runs that had them."""
+    names: dict[int, str] = {}
+    for run in collection.runs.fits()[-3:]:
+        names |= {row.id: row.name for row in collection.runs.clusters(run.id) if row.name}
+        names |= {cluster: kept.name for cluster, kept in collection.living.profiles(run.id).items()}
+    return names
+
+
+def record_update(
+    collection: Store, kind: str, summary: str, run: Run, changes: ChangeReport | None, **more: Any
+) -> Entry:
+    """An entry for something that changed no word of a person's; there is nothing in it to undo."""
+    detail: dict[str, Any] = {"run": run.id, **more}
+    if changes is not None:
+        told = changes.to_dict()
+        detail["changes"] = {**told, "movers": told["movers"][:_MOST_MOVERS]}
+        detail["clusters"] = sorted({*changes.opened, *changes.closed})
+    with collection.history.record(kind, summary, detail=detail) as change:
+        pass
+    return collection.history.get(change.id)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.heal import damaged_packs, damaged_views, set_aside_packs, set_aside_rows
 from ..collection.items import Fingerprint, Item, Problem
+from ..collection.safety.heal import damaged_packs, damaged_views, set_aside_packs, set_aside_rows
 from ..collection.segments import GIVEN
 from ..collection.store import Store
 from ..errors import ParameterError, StoreError

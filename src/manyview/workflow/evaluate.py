@@ -330,15 +330,14 @@ def _clusterers(
     from .fit import fit_model
 
     told = k if method.takes_k else None
-    scale = ("minmax", "mean_distance")
     found: dict[str, Callable[[int], Any]] = {
         method.name: lambda seed: fit_model(X, tags, None, method, told, seed, n_jobs)[1],
-        "k-means, all views": lambda seed: ConcatenatedKMeans(k, view_scale=scale, random_state=seed).fit(X).labels_,
+        "k-means, all views": lambda seed: ConcatenatedKMeans(k, random_state=seed).fit(X).labels_,
     }
     if len(X.names) > 1:
         for name in X.names:
             # mypy knows no type for a parameter that only holds the name of this turn.
             found[f"k-means, {name}"] = lambda seed, name=name: (  # type: ignore[misc]
-                SingleViewKMeans(k, view=name, view_scale=scale, random_state=seed).fit(X).labels_
+                SingleViewKMeans(k, view=name, random_state=seed).fit(X).labels_
             )
     return found

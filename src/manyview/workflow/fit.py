@@ -13,18 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.heal import damaged_views
 from ..collection.living import Standing
 from ..collection.runs import Run
+from ..collection.safety.heal import damaged_views
 from ..collection.store import Store
 from ..data.tags import TagTable
 from ..data.views import Views
 from ..describe.profiles import ClusterProfiles
-from ..errors import ParameterError
+from ..errors import ParameterError, StoreError
 from ..features.base import extractor_names
 from ..meaning.words import check_language
+from ..methods.preparation import told
 from ..types import Progress
-from .changes import ChangeReport
+from .changes import ChangeReport, record_update, standing_before, tell_changes
 from .compute import Computed, came_with_source, compute_views, default_views
 from .identity import Then, identities_of_labels
 from .living import refresh_profiles, settle
@@ -32,7 +33,6 @@ from .methods_table import METHODS, Method, find_method
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .state import State
 from .transfer import Annotations, annotations_of, common_view
-from .updates import record_update, standing_before, tell_changes
 
 __all__ = ["Fitted", "fit_collection", "fit_model", "keep_run"]
 
@@ -40,6 +40,10 @@ _RUNS_BACK = 4
 """Older runs whose clusters can come back."""
 _ENOUGH_KNOWN = 2 / 3
 """A run is gone on from where so large a share of the items was in it."""
+_NEXT_TO_NO_SAY = 0.05
+"""Of the full say of a view."""
+_OF_THE_RUN = ("n_clusters", "random_state", "n_jobs", "verbose", "previous", "neighbours")
+"""Settings that are no defaults of a method, but belong to one run."""
 
 
 @dataclass
@@ -120,6 +124,7 @@ def fit_collection(
         said.append(
             f"goes on from run {earlier.run_id}, whose {earlier.n_clusters} clusters have a say; --fresh starts anew."
         )
+        said += _changed_defaults(collection, earlier.run_id, chosen)
     with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if earlier is not None:
@@ -132,7 +137,8 @@ def fit_collection(
         labels = np.asarray(labels)[places]
         weights = _view_weights(model, X.names)
         profiles = describe_run(X, labels, tags, words, weights=weights)
-    said += why + list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
+    said += why + _about_views(model)
+    said += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     if annotations is not None:
         settings["annotations"] = os.path.abspath(annotations)
     figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
@@ -142,6 +148,8 @@ def fit_collection(
     if hasattr(model, "levels_"):
         fewest, most = model.level_range_
         figures["levels"] = [fewest, int(model.n_clusters_), most]
+    if hasattr(model, "scaling_agreement_"):
+        figures |= {"view_scalings": model.view_scalings_, "scaling_agreement": model.scaling_agreement_}
     with collection.transaction():
         before = standing_before(collection)
         run, changes = keep_run(
@@ -149,6 +157,7 @@ def fit_collection(
             profiles,
             (X.ids, labels, _identities(collection, before, X.ids, labels)),
             "run {run}: {method}, {clusters} clusters",
+            before,
             method=method,
             settings=settings,
             views=_versions(collection, X.names),
@@ -166,6 +175,7 @@ def keep_run(
     profiles: ClusterProfiles,
     placed: tuple[NDArray[np.int64], NDArray[Any], Mapping[int, int]],
     summary: str,
+    before: Standing | None,
     *,
     method: str,
     **details: Any,
@@ -173,10 +183,10 @@ def keep_run(
     """Keep clusters as the run that counts, inside a transaction; what changed by it comes back with it.
 
     placed : the items that were described, ascending; their labels; which cluster each label continues
+    before : where every item was; None where this is the first run
     details : of ``Collection.save_run``
     """
     ids, labels, identities = placed
-    before = standing_before(collection)
     run = collection.save_run(
         method,
         labels,
@@ -233,6 +243,31 @@ def _go_on(
     model = ConsensusClustering(n_clusters, previous=labels, random_state=seed, n_jobs=n_jobs).fit(X)
     model.set_params(previous=None)  # it has had its say, and is kept with its own run
     return model, model.labels_, [f"{n_clusters} clusters, as before."]
+
+
+def _changed_defaults(collection: Store, run_id: int, method: Method) -> list[str]:
+    """A sentence where a run was made with other settings than the method has by itself now."""
+    try:
+        before = collection.runs.model(run_id).get_params(deep=False)
+    except StoreError:  # the labels are enough to go on from
+        return []
+    now = method.make(None, 0, None).get_params(deep=False)
+    changed = [
+        f"{name} is {now[name]!r} (was {before[name]!r})"
+        for name in now
+        if name in before and name not in _OF_THE_RUN and repr(before[name]) != repr(now[name])
+    ]
+    return [f"the defaults have changed since run {run_id}: {', '.join(changed)}."] if changed else []
+
+
+def _about_views(model: Any) -> list[str]:
+    """How views were scaled where not as usual, and which have next to no say."""
+    if not hasattr(model, "scaling_agreement_"):
+        return []
+    said = told(model.view_scalings_, model.scaling_agreement_)
+    silent = [name for name, say in getattr(model, "says_", {}).items() if say < _NEXT_TO_NO_SAY]
+    said += [f"view {name} agrees with no other view and has next to no say." for name in silent]
+    return said
 
 
 def _identities(

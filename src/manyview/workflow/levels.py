@@ -19,6 +19,7 @@ from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError
 from ..methods.consensus.levels import level_nodes, nodes_of_level
 from ..types import Ids
+from .changes import standing_before
 from .compute import Computed
 from .fit import Fitted, keep_run
 from .living import LiveCluster
@@ -204,6 +205,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
             profiles,
             (level.ids, level.labels, identities),
             f"run {{run}}: {n_clusters} clusters, a level of run {run.id}",
+            standing_before(collection),
             method=run.method,
             settings={**run.settings, "level": n_clusters},
             views=run.views,

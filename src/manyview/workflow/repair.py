@@ -11,11 +11,11 @@ from typing import Any
 
 from .. import durable
 from ..collection import layout
-from ..collection.answers import read_lines
 from ..collection.catalog import Catalog
-from ..collection.check import damage_of
-from ..collection.lock import WriterLock
-from ..collection.restore import Restored, restore, salvage
+from ..collection.safety.answers import read_lines
+from ..collection.safety.check import damage_of
+from ..collection.safety.lock import WriterLock
+from ..collection.safety.restore import Restored, restore, salvage
 from ..collection.store import Store
 from ..errors import ManyviewError, StoreError
 from ..ingest.source import read_source

@@ -243,7 +243,10 @@ def _prepare(target: SidecarTarget) -> Prepared | None:
     if old is None:
         if is_complete:
             return None
-        new, edit, mode = new_document(wanted, begin), wanted._replace(remove=()), mode_beside(target.owner)
+        new, mode = new_document(wanted, begin), mode_beside(target.owner)
+        edit = wanted._replace(
+            remove=(), begun_paths=tuple(begin.get(HIERARCHY, ())), begun_listed=tuple(begin.get(TAGS_LIST, ()))
+        )
     else:
         new, edit = edit_document(old, wanted, begin)
         mode = mode_of(status)

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 from ..ingest.xmp import SUBJECT, Name
 from .document import HIERARCHY, LISTS, RDF, TAGS_LIST, Document, Node, Refused, leaf_key, value_key
 
-__all__ = ["Edit", "edit_document", "new_document", "read_words"]
+__all__ = ["Edit", "edit_document", "new_document", "read_words", "take_back"]
 
 Splice = tuple[int, int, bytes]
 """From, to, and what stands there instead."""
@@ -36,6 +36,10 @@ class Edit(NamedTuple):
     add_listed: tuple[str, ...] = ()
     """Entries of digiKam's list."""
     remove_listed: tuple[str, ...] = ()
+    begun_paths: tuple[str, ...] = ()
+    """What the list of paths began with, where it was not there before: keywords of the picture."""
+    begun_listed: tuple[str, ...] = ()
+    """The same for digiKam's list."""
 
     def parts(self) -> dict[Name, tuple[tuple[str, ...], tuple[str, ...]]]:
         """What is put into and taken out of each list."""
@@ -50,8 +54,13 @@ class Edit(NamedTuple):
         """The edit that takes this one back."""
         return Edit(self.remove, self.add, self.remove_paths, self.add_paths, self.remove_listed, self.add_listed)
 
+    @property
+    def begun(self) -> dict[Name, tuple[str, ...]]:
+        """What lists began with that were not there before."""
+        return {name: begun for name, begun in ((HIERARCHY, self.begun_paths), (TAGS_LIST, self.begun_listed)) if begun}
+
     def __bool__(self) -> bool:
-        return any(self)
+        return any(self[:6])
 
 
 def read_words(content: bytes) -> tuple[list[str], list[str]]:
@@ -73,17 +82,33 @@ def edit_document(
     leaving = _leaves(wanted.remove) - _leaves(wanted.add)
     gone: set[str] = set()
     done: list[tuple[str, ...]] = []
+    begun: dict[Name, tuple[str, ...]] = {}
     for name in LISTS:
         add, remove = parts.get(name, ((), ()))
         ending = [] if name == SUBJECT else [one for one in document.values(name) if leaf_key(name, one) in leaving]
-        first = () if begin is None else begin.get(name, ())
+        first = () if begin is None or document.values(name) else begin.get(name, ())
         document, adding, removing = _edit_list(document, name, add, [*remove, *ending], first)
         gone |= {leaf_key(name, value) for value in removing}
         done += [adding, removing] if name in parts else []
+        begun[name] = tuple(first) if adding else ()
     document = _without_leaves(document, leaving, gone)
     listed = _leaves(done[1])
     done[1] += tuple(word for word in wanted.remove if (leaf := leaf_key(SUBJECT, word)) in gone and leaf not in listed)
-    return document.encoded(document.body), Edit(*done)
+    found = Edit(*done)._replace(begun_paths=begun[HIERARCHY], begun_listed=begun[TAGS_LIST])
+    return document.encoded(document.body), found
+
+
+def take_back(content: bytes, done: Edit, begun: Iterable[Mapping[Name, Sequence[str]]]) -> tuple[bytes, bool]:
+    """The document without an edit, and whether it differs. Lists that we began go where nothing else is in them."""
+    changed, undone = edit_document(content, done.reverse)
+    document = Document(changed)
+    for name, first in [entry for one in begun for entry in one.items()]:
+        nodes = document.properties(name)
+        left = sorted(value_key(name, value) for value in document.values(name))
+        if len(nodes) == 1 and left == sorted(value_key(name, value) for value in first):
+            document = _spliced(document, [_with_blank(document, nodes[0])])
+    new = document.encoded(document.body)
+    return new, bool(undone) or new != content
 
 
 def _edit_list(
@@ -100,7 +125,7 @@ def _edit_list(
     adding = [wished[one] for one in dict.fromkeys(map(key, add)) if one and one not in held]
     going = set(map(key, remove)) - wished.keys() - {()}
     removing = [value for value in dict.fromkeys(before) if key(value) in going]
-    new = [*first, *adding] if adding and not before else adding
+    new = [*first, *adding] if adding else adding
     if removing:
         document = _spliced(document, _removals(document, name, going))
     if new:

@@ -25,7 +25,7 @@ from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
 from ..files import BadFile, FileFacts
 from .document import Refused
-from .editor import Edit, edit_document
+from .editor import Edit, edit_document, take_back
 from .item_files import Files, hash_of, hash_of_file, mode_of, read_sidecar_bytes, refuse_protected
 
 __all__ = [
@@ -247,9 +247,11 @@ def forget_kept(files: Files, batch: Batch) -> None:
 
 
 def _restore_group(files: Files, batch: Batch, group: Sequence[Write]) -> list[Problem]:
+    earlier = files.writes.undone_before(batch)
+
     def restore(n: int) -> str | None:
         try:
-            _restore(files.collection, batch, group[n])
+            _restore(files.collection, batch, group[n], earlier.get(group[n].path, ()))
         except BadFile as error:
             return str(error)
         except StoreError as error:
@@ -267,7 +269,8 @@ def _restore_group(files: Files, batch: Batch, group: Sequence[Write]) -> list[P
     return failed
 
 
-def _restore(collection: Store, batch: Batch, file: Write) -> None:
+def _restore(collection: Store, batch: Batch, file: Write, earlier: Sequence[tuple[tuple[str, ...], ...]]) -> None:
+    """``earlier``: edits of the same file that came before this one and were taken back while it stood."""
     path = Path(file.path)
     temp = temporary(batch, file.number, file.path)
     durable.remove(temp)
@@ -281,6 +284,7 @@ def _restore(collection: Store, batch: Batch, file: Write) -> None:
     elif found == file.after:
         durable.replace_file(path, temp, _kept(collection, batch, file), mode_of(status))
     else:
-        changed, undone = edit_document(content, Edit(*file.edit).reverse)
-        if undone:
+        edits = [Edit(*edit) for edit in (file.edit, *earlier)]
+        changed, differs = take_back(content, edits[0], [edit.begun for edit in edits])
+        if differs:
             durable.replace_file(path, temp, changed, mode_of(status))

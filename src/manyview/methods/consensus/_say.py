@@ -4,8 +4,8 @@ Two views *agree* where what is near in one is put together by the other's quick
 by far more than its standard error. A view's support is the sum of its agreements. A view with a quarter of the best
 support or more has a full say; one that agrees with nobody has next to none: it holds noise, or the structure of
 something else. Where no two views agree, their own structure decides: a view whose neighbours fit its own partitions no
-better than after every column was shuffled by itself is noise. Where several have structure, nothing here can tell
-which is right, and ``apart`` says so.
+better than those of chance do (words shuffled column by column, normal numbers for the rest) is noise. Where several
+have structure, nothing here can tell which is right, and ``apart`` says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Says", "scrambled", "view_says"]
 LEAST = 0.01  # the say of a view without support: items that have no other are still placed by it
 _FEWEST = 50  # items below which nothing is told apart from chance
 _FULL = 0.25  # of the best support
-_ERRORS = 5.0  # standard errors by which structure must differ from none
+_NONE, _SURE = 3.0, 8.0  # standard errors from which structure begins to count, and counts in full
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def view_says(
     without_structure: Callable[[int, Sample], Singles],
     threads: Workers,
 ) -> Says:
-    """What every view has to say. ``without_structure`` makes a view's points in a sample with its columns shuffled."""
+    """What every view has to say. ``without_structure`` makes the points a view would have in a sample by chance."""
     n_views, n_items = len(points), speaking[0].size if speaking else 0
     agreement = np.full((n_views, n_views), np.nan)
     equal = Says(np.ones(n_views), agreement, False)
@@ -75,7 +75,7 @@ def view_says(
     support = agree.sum(axis=1)
     if support.any():
         return Says(np.clip(support / (_FULL * support.max()), LEAST, 1.0), agreement, False)
-    has_structure = np.zeros(n_views, dtype=bool)
+    structure = np.zeros(n_views)  # in standard errors
     for v in range(n_views):
         own = agreement_of(*pairs[v], told[v])
         rows, has = without_structure(v, sample), speaking[v][sample.items]
@@ -85,11 +85,11 @@ def view_says(
         own, chance = own[np.isfinite(own)], chance[np.isfinite(chance)]
         if own.size and chance.size:
             error = np.hypot(standard_error(own), standard_error(chance))
-            has_structure[v] = own.mean() - chance.mean() > _ERRORS * error
-    if not has_structure.any():
+            structure[v] = (own.mean() - chance.mean()) / max(error, 1e-12)
+    weights = np.clip((structure - _NONE) / (_SURE - _NONE), LEAST, 1.0)
+    if weights.max() <= LEAST:
         return equal
-    weights = np.where(has_structure, 1.0, LEAST)
-    return Says(weights, agreement, bool(has_structure.sum() > 1))
+    return Says(weights / weights.max(), agreement, bool(np.count_nonzero(structure >= _SURE) > 1))
 
 
 def scrambled(matrix: Matrix, seed: int) -> Matrix:

@@ -25,7 +25,7 @@ from ...renamed import warn_renamed
 from ...types import Floats, Places
 from ..agreement import Sample
 from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
-from ..preparation import Prepared, key_of, learn_again, place_in, prepare
+from ..preparation import Prepared, key_of, place_in, prepare, words_again
 from ._members import check_members, given_members
 from ._say import scrambled, view_says
 from ._vote import Outcome, Points, kinds_of, place_new, points_of, vote
@@ -285,9 +285,14 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         def without_structure(v: int, sample: Sample) -> NDArray[np.float32]:
             here = np.flatnonzero(parts[v][3][sample.items])
             rows = np.zeros((sample.items.size, parts[v][2].shape[1]), dtype=np.float32)
-            matrix = scrambled(views[names[v]][sample.items[here]], sample.number)
-            found = learn_again(names[v], matrix, prepared, threads)
-            rows[here, : found.shape[1]] = found
+            if prepared.spaces[names[v]]["kind"] == "sparse":
+                found = words_again(
+                    scrambled(views[names[v]][sample.items[here]], sample.number), rows.shape[1], threads
+                )
+                rows[here, : found.shape[1]] = found
+            else:  # shuffled columns would keep their peaks, which are structure
+                spread = parts[v][2][sample.items[here]].std(axis=0)
+                rows[here] = spread * np.random.default_rng(sample.number).normal(size=(here.size, rows.shape[1]))
             return rows
 
         given = ([part[2] for part in parts], [part[3] for part in parts], [part[0] for part in parts])
@@ -298,7 +303,9 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             for a, name in enumerate(names)
         }
         self.view_weights_ = np.array([self.says_.get(name, 0.0) for name in views.names])
-        self.view_weights_ /= self.view_weights_.sum() or 1.0
+        if not self.view_weights_.any():  # no view says anything: all items are alike
+            self.view_weights_[:] = 1.0
+        self.view_weights_ /= self.view_weights_.sum()
         self.views_disagree_ = found.apart
         if found.apart:
             warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=4)

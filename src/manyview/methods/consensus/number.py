@@ -28,6 +28,7 @@ __all__ = ["ClusterNumbers", "count_clusters"]
 
 _MOST_ITEMS = 6_000
 _MOST_VECTORS = 250
+_DENSE = 400
 _NEIGHBOURS = 10
 _FEWEST = 4
 """Different items it takes to find a number."""
@@ -130,11 +131,30 @@ def count_clusters(
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
         numbers = _numbers(candidates, n_items, level, n_vectors)
         n_vectors = max(n_vectors, int(numbers[-1]) + 1)
-        values = leading_eigenpairs(normalised_graph(W), n_vectors, seed=seed)[0]
+        values = _eigenvalues(normalised_graph(W), n_vectors, seed)
     centre = level * (_TEXT if _is_text(chosen) else _OTHER)
     numbers = numbers[numbers < values.size]
     score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
     return _decide(numbers, score, values, level, coarse.modularity(groups), n_items)
+
+
+def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
+    """The largest eigenvalues, falling; those of every connected part by itself.
+
+    A graph in many parts has as many ones, which Lanczos would find one after another.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    n_parts, part = connected_components(graph, directed=False)
+    order = np.argsort(part, kind="stable")
+    found = []
+    for items in np.split(order, np.cumsum(np.bincount(part, minlength=n_parts))[:-1]):
+        piece = graph[items][:, items]
+        if items.size <= _DENSE:
+            found.append(np.linalg.eigvalsh(piece.toarray()))
+        else:
+            found.append(leading_eigenpairs(piece, n_values, seed=seed)[0])
+    return np.sort(np.concatenate(found))[::-1][:n_values]
 
 
 def _prepared(views: Views, threads: Workers) -> Points:

@@ -1,5 +1,6 @@
 """HML-RF: a forest over views, judged by sparse tags at several levels of abstraction.
 
 ``tag_forest`` bins the views (``_bins``), softens tags by co-occurrence (``_soft_tags``) and layers (``_tag_layers``),
-grows trees (``_trees``, with both kernels), and reads clusters (``_clusters``) and tag scores (``_scores``) off them.
+grows trees (``_trees``, with both kernels), and reads clusters (``_clusters``) off them; ``_results`` answers, with
+tag scores (``_scores``).
 """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from . import layout
-from .catalog import Catalog
-from .store import Store
+from .. import layout
+from ..catalog import Catalog
+from ..store import Store
 
 __all__ = ["planned_files", "unfinished"]
 

@@ -15,8 +15,8 @@ import threading
 import time
 from pathlib import Path
 
-from ..durable import PRIVATE_FILE, store_errors
-from ..errors import Busy
+from ...durable import PRIVATE_FILE, store_errors
+from ...errors import Busy
 
 __all__ = ["ReaderLock", "WriterLock", "no_readers"]
 

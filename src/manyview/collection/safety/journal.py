@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from ..durable import PRIVATE_FILE, store_errors
+from ...durable import PRIVATE_FILE, store_errors
 
 __all__ = ["DEATHS", "Journal"]
 

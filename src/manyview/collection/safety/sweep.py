@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .. import durable
-from ..errors import StoreError
-from . import layout
-from .catalog import Catalog
+from ... import durable
+from ...errors import StoreError
+from .. import layout
+from ..catalog import Catalog
+from ..segments import Segments, segment_files
+from ..writes import Writes, remove_temporary, temporary
 from .lock import no_readers
-from .segments import Segments, segment_files
-from .writes import Writes, remove_temporary, temporary
 
 __all__ = ["present_files", "registered_files", "remove_retired", "retired_files", "sweep"]
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import is_sparse
-from ..blocks import row_blocks
-from ..errors import ManyviewError
-from . import layout
+from ...arrays import is_sparse
+from ...blocks import row_blocks
+from ...errors import ManyviewError
+from .. import layout
+from ..catalog import Catalog, as_json, damaged, open_read_only
+from ..store import Store
 from .answers import acknowledged
-from .catalog import Catalog, as_json, damaged, open_read_only
 from .heal import damaged_packs
 from .restore import disagreement
-from .store import Store
 from .sweep import present_files, registered_files, retired_files
 from .unfinished import planned_files
 

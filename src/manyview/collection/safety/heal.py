@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..errors import StoreError
-from . import layout
-from .segments import ViewInfo, _Segment
-from .store import Store
+from ...errors import StoreError
+from .. import layout
+from ..segments import ViewInfo, _Segment
+from ..store import Store
 
 __all__ = ["damaged_packs", "damaged_views", "set_aside_packs", "set_aside_rows"]
 

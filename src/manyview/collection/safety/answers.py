@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import durable
-from . import layout
-from .items import as_text
-from .living import Living, Standing
+from ... import durable
+from .. import layout
+from ..items import as_text
+from ..living import Living, Standing
 
 __all__ = ["Answers", "acknowledged", "entry_line", "read_lines", "sources_line"]
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..data.tags import match_key
+from ...data.tags import match_key
+from ..catalog import Catalog, as_json, open_read_only
+from ..history import now
+from ..items import as_bytes
+from ..whereabouts import aside
 from .answers import Answers, Rows, entry_line, sources_line
-from .catalog import Catalog, as_json, open_read_only
-from .history import now
-from .items import as_bytes
-from .whereabouts import aside
 
 __all__ = ["Restored", "catch_up", "disagreement", "restore", "salvage"]
 

@@ -1,0 +1,1 @@
+"""What keeps a collection whole: one writer, answers in a second place, checks, and repair after a crash."""

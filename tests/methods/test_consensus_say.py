@@ -1,0 +1,111 @@
+"""A poor view does not drag a good one: noise, constants, many noise views, rows of somebody else."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+from manyview import ConsensusClustering, Views
+from manyview.errors import ViewWarning
+from manyview.methods.consensus._say import scrambled
+from manyview.methods.preparation import told
+
+
+def good_views(n=180, n_views=2, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(4, size=n)
+    return {f"good{v}": rng.normal(size=(4, 12))[truth] * 1.5 + rng.normal(size=(n, 12)) for v in range(n_views)}, truth
+
+
+def found(views, truth):
+    model = ConsensusClustering(4).fit(views)
+    return adjusted_rand_score(truth, model.labels_), dict(zip(views, model.view_weights_.tolist(), strict=True)), model
+
+
+def test_good_views_have_an_equal_say_and_nothing_is_said():
+    views, truth = good_views()
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score, weights, model = found(views, truth)
+    assert score > 0.95 and weights == {"good0": 0.5, "good1": 0.5} and not model.views_disagree_
+    assert model.view_agreement_["good0"]["good1"] > 0.3
+
+
+def test_ten_views_of_noise_beside_two_good_ones():
+    views, truth = good_views()
+    alone = found(views, truth)[0]
+    noise = {f"noise{v}": scrambled(views["good0"], v) for v in range(10)}
+    score, weights, _ = found({**views, **noise}, truth)
+    assert score > alone - 0.03 and weights["good0"] == weights["good1"] > 0.4
+
+
+def test_noise_beside_one_good_view():
+    views, truth = good_views(n_views=1)
+    alone = found(views, truth)[0]
+    score, weights, model = found({**views, "noise": scrambled(views["good0"], 1)}, truth)
+    assert score > alone - 0.05 and weights["good0"] > 0.9 and not model.views_disagree_
+
+
+def test_a_view_whose_rows_are_somebody_elses_beside_two_good_ones():
+    views, truth = good_views(n_views=3)
+    views["good2"] = np.random.default_rng(1).permutation(views["good2"])
+    score, weights, _ = found(views, truth)
+    assert score > 0.95 and weights["good2"] < 0.02
+
+
+def test_two_views_that_tell_different_stories_are_named():
+    views, _ = good_views()
+    views["good1"] = np.random.default_rng(1).permutation(views["good1"])
+    with pytest.warns(ViewWarning, match=r"tell different stories.*agreement -?0\.0.*alone"):
+        model = ConsensusClustering(4).fit(views)
+    assert model.views_disagree_ and model.view_weights_.tolist() == [0.5, 0.5]
+
+
+def test_items_that_lack_the_good_view_are_placed():
+    views, truth = good_views(n_views=1)
+    mask = np.ones((truth.size, 2), dtype=bool)
+    mask[:15, 0] = False
+    model = ConsensusClustering(4).fit(Views({**views, "noise": scrambled(views["good0"], 1)}, mask=mask))
+    assert (model.labels_ >= 0).all() and (model.predict({"noise": scrambled(views["good0"], 2)[:5]}) >= 0).all()
+
+
+def test_scrambling_keeps_columns_and_nothing_else():
+    X = sparse.random(40, 6, 0.3, rng=np.random.default_rng(0)).tocsr()
+    for matrix in (X, X.toarray()):
+        mixed = scrambled(matrix, 0)
+        dense = mixed.toarray() if sparse.issparse(mixed) else mixed
+        assert np.array_equal(np.sort(dense, axis=0), np.sort(X.toarray(), axis=0))
+        assert not np.array_equal(dense, X.toarray())
+
+
+def test_order_and_names_of_views_change_nothing_with_a_poor_one():
+    views, _ = good_views()
+    views["noise"] = scrambled(views["good0"], 1)
+    turned = {f"x{name}": views[name] for name in reversed(views)}
+    first, second = ConsensusClustering(4).fit(views), ConsensusClustering(4, n_jobs=2).fit(turned)
+    assert np.array_equal(first.labels_, second.labels_)
+    assert first.view_weights_.tolist() == second.view_weights_[::-1].tolist()
+
+
+def test_a_form_that_destroys_a_view_is_not_chosen():
+    """The same view in another unit: raw values of a ninth power say little, ranks do not mind."""
+    views, truth = good_views()
+    views["good1"] = np.sign(views["good1"]) * np.abs(views["good1"]) ** 9
+    model = ConsensusClustering(4).fit(views)
+    assert model.view_scalings_["good1"] not in ("raw", "minmax")
+    agreement = model.scaling_agreement_["good1"]
+    assert agreement["rank"] > 1.5 * agreement["raw"]
+    assert adjusted_rand_score(truth, model.labels_) > 0.95
+
+
+def test_the_choice_is_told():
+    agreement = {"a": {"rank": 0.5, "cos": 0.6}, "b": {"15": 0.3, "100": 0.2}, "c": {"rank": 0.4, "cos": 0.4}}
+    said = told({"a": "cos", "b": "15", "c": "rank"}, agreement)
+    assert said[0] == (
+        "view a was compared by directions instead of ranks: its neighbours then agree 20% more with what the other "
+        "views say."
+    )
+    assert said[1].startswith("view b was cut to 15 dimensions: its neighbours then agree 50% more")
+    assert len(said) == 2
