@@ -195,5 +195,8 @@ def completeness_from_answers(
 
 
 def untouched_scale(record: Floats, accepted: NDArray[np.bool_]) -> float:
-    """How many more proposals for untouched items were accepted than promised, held towards one by ten that agree."""
-    return float((np.count_nonzero(accepted) + 10.0) / (np.minimum(record, _CERTAIN).sum() + 10.0))
+    """How many more proposals for untouched items were accepted than promised, held to one by a hundred that agree.
+
+    What they are promised was measured; it takes many answers to know better.
+    """
+    return float((np.count_nonzero(accepted) + 100.0) / (np.minimum(record, _CERTAIN).sum() + 100.0))
