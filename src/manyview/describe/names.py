@@ -52,11 +52,6 @@ class ClusterName:
     hint: tuple[str, ...] = ()
     """Words that the pictures suggest, but not clearly enough for a name."""
 
-    @property
-    def is_made_up(self) -> bool:
-        """Is it a guess or a mere number, which another look may change?"""
-        return self.is_guess or self.source == "number"
-
     def __str__(self) -> str:
         return self.name
 
