@@ -16,6 +16,7 @@ from manyview import Collection
 from manyview.web import jobs as jobs_module
 from manyview.web.openapi import description
 from manyview.workflow import edits
+from manyview.workflow.audit import answer_question, start_audit
 from manyview.workflow.reading import map_layout
 
 from .conftest import _serve
@@ -24,7 +25,7 @@ from .test_security import ROUTES, check_headers
 
 EXAMPLES = int(os.environ.get("MANYVIEW_SCHEMA_EXAMPLES", "4"))
 PAGES = {("GET", "/"), ("GET", "/assets/none.js")}
-FEW = {"cluster": 2, "clusters": 2, "into": 2, "first": 2, "second": 2, "run": 2, "of": 2, "entry": 2, "job": 2}
+FEW = dict.fromkeys(("cluster", "clusters", "into", "first", "second", "run", "of", "entry", "job", "audit"), 2)
 WORDS = {
     "tag": ["red", "blue", "sea"],
     "q": ["", "tag:red", "-untagged", "confidence<0.5", "cluster:1 beach"],
@@ -83,9 +84,13 @@ by_examples = settings(
 
 @pytest.fixture(scope="module")
 def whole(template, tmp_path_factory):
-    """With a map, and something to undo."""
+    """With a map, a batch that was proved, and something to undo."""
     path = shutil.copytree(template, tmp_path_factory.mktemp("described") / "small.manyview")
     with Collection.open(path, write=True) as collection:
+        audit = start_audit(collection, 0.7)
+        while audit.question is not None:
+            audit = answer_question(collection, audit.id, audit.question, True)
+        assert (audit.id, audit.now.verdict, audit.n_rest) == (2, "proved", 1)
         with mock.patch.object(map_layout, "_plane", lambda points, seed: map_layout._flat(points)):
             map_layout.make_map(collection)
         edits.pin(collection, 1, True)

@@ -97,6 +97,8 @@ def test_it_goes_on_where_it_was_and_answers_can_be_taken_back(suggested):
 def test_wrong_proposals_end_it_and_nothing_is_accepted(suggested):
     audit = finish(suggested, start_audit(suggested, 0.8), lambda question: False)
     assert (audit.now.verdict, audit.n_rest, audit.is_over) == ("given up", 0, True)
+    with pytest.raises(errors.ParameterError, match="is not an audit"):
+        accept_rest(suggested, audit.id + 1)
     with pytest.raises(errors.Conflict, match="nothing to accept"):
         accept_rest(suggested, audit.id)
     assert go_on(suggested) is None

@@ -144,8 +144,7 @@ def accept_rest(collection: Store, audit: int, *, who: str | None = None) -> Ent
     """Accept every tag of a proved batch that nobody has answered: one entry, which says what is guaranteed and how."""
     collection.check_writable("a decision")
     with collection.transaction():
-        entry = collection.history.get(audit)
-        found = _read(collection, entry)
+        found, entry = read_audit(collection, audit), collection.history.get(audit)
         if found.now.verdict != "proved" or found.n_rest == 0:
             raise Conflict(f"entry {audit} ({entry.summary}) has nothing to accept: it is {found.now.verdict}.")
         now, words = found.now, collection.tagging.vocabulary()

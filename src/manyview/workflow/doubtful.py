@@ -66,6 +66,7 @@ def _reason(item: int, tag: str, words: Sequence[str], carriers: Carriers) -> st
     if not others.size:
         return f"{tag}: no other item carries it."
     if not seldom or min(seldom)[0] > 0.5:
-        return f"{tag}: unlike the {others.size} other items that carry it."
+        carry = "other item that carries" if others.size == 1 else f"{others.size} other items that carry"
+        return f"{tag}: unlike the {carry} it."
     _, n_with, n_all, word = min(seldom)
     return f"{tag}: seldom goes with {word} (on {n_with} of {n_all} other items with it)."
