@@ -58,12 +58,14 @@ def best_partition(
     n_clusters: int,
     *,
     previous: Places | None,
+    alone: bool,
     seed: int,
 ) -> Found:
     """The candidate that is worth most once refined, the first of them on ties.
 
     ``previous`` are earlier labels, -1 for unknown: what comes of them is taken unless another is better by more than
-    2 %. ``kinds`` numbers items, the same for those that are equal; they stay together.
+    2 %. ``alone``: one view has all the say. ``kinds`` numbers items, the same for those that are equal; they stay
+    together.
     """
     leaders = np.unique(kinds, return_index=True)[1][kinds]
     n_items = kinds.size
@@ -72,7 +74,7 @@ def best_partition(
     if n_items > _MANY:
         by_value = sorted(made, key=lambda one: -votes.association(one.labels[leaders], n_clusters))
         made = [one for one in made if any(one is kept for kept in by_value[:_FEW])]
-    evenness = _EVENNESS if len(spaces) > 2 else _EVENNESS_ALONE
+    evenness = _EVENNESS_ALONE if alone else _EVENNESS
     best = Found(np.empty(0, dtype=np.intp), -np.inf, "", values)
     for one in made:
         labels, value = refine(votes, one.labels[leaders], n_clusters, leaders)

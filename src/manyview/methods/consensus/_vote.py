@@ -25,6 +25,7 @@ from .levels import grow_levels
 
 __all__ = ["Outcome", "Points", "kinds_of", "place_new", "points_of", "vote"]
 
+_SILENT = 0.05  # a say that is next to none
 _ANCHORS = 100_000  # items that new ones are compared with
 
 
@@ -158,8 +159,9 @@ def vote(
             near.append(nearest_neighbours(space.rows, count, threads, seed=seed))
         graph = NeighbourGraph(n_items, spaces, near, weights, threads)
     votes = Votes(alpha, graph, memberships, threads)
+    alone = int(np.count_nonzero(points.says > _SILENT)) < 2
     with step("clusters"):
-        found = best_partition(votes, spaces, kinds, n_clusters, previous=start, seed=seed)
+        found = best_partition(votes, spaces, kinds, n_clusters, previous=start, alone=alone, seed=seed)
         numbers = _by_size(found.labels)
     n_found = int(numbers.max()) + 1
     with step("levels"):
