@@ -12,6 +12,7 @@ from .promises import N_PROMISES, PARTS
 TESTS = Path(__file__).parent
 NO_COUNTS = {
     "MANYVIEW_BROWSER",  # a browser test that cannot run fails
+    "MANYVIEW_PROGRAMS",  # a test beside another program that cannot run fails
     "MANYVIEW_CORPUS",  # a folder
     "MANYVIEW_DATA",  # a folder
     "MANYVIEW_SEEDS",  # of any test that draws numbers

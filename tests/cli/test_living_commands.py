@@ -74,8 +74,8 @@ def test_every_edit_from_the_command_line(path, tmp_path):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("paint", 1), "no edit 'paint'; there are rename, merge"),
-        (("rename", 1), "use it as: rename CLUSTER NAME"),
+        (("paint", 1), "no edit 'paint'; there are rename, tag, merge"),
+        (("rename", 1), "is no guess that could be kept; give one"),
         (("rename", "dogs", "cats"), "give a cluster by its number"),
         (("merge", 1), "use it as: merge CLUSTER CLUSTER"),
         (("split", 1, "--into", 2), "--into is not for split"),
@@ -121,5 +121,5 @@ def test_levels_from_the_command_line(path):
     assert up["n_clusters"] == 3 and up["said"] == ["3 clusters: a level of run 1, cut from its tree."]
     assert told("show", path)["settings"]["level"] == 3
     assert "level of run 2" in run("fit", path, "--finer").stdout
-    assert "takes no other option" in run("fit", path, "--finer", "-k", 3, code=2).stderr
+    assert "take no other option" in run("fit", path, "--finer", "-k", 3, code=2).stderr
     assert "the levels go from 2 to" in run("show", path, "--level", 99, code=2).stderr

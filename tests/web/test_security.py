@@ -42,6 +42,10 @@ BODIES = {
     "/api/decisions": {"pairs": [{"item": 1, "tag": "red"}], "answer": True},
     "/api/decisions/steps": {"steps": [{"pairs": [{"item": 1, "tag": "red"}], "answer": True}]},
     "/api/decisions/line": {"probability": 0.5},
+    "/api/audit": {"share": 0.8},
+    "/api/audit/1/answer": {"item": 1, "tag": "red", "answer": True},
+    "/api/audit/1/back": {},
+    "/api/audit/1/accept": {},
     "/api/tags": {"items": [1], "tag": "x", "answer": True},
     "/api/clusters/merge": {"clusters": [1, 2]},
     "/api/clusters/level": {"to": "coarser"},
@@ -341,7 +345,7 @@ def test_forged_changes_are_refused(seen, address):
     others = ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
     for method, headers in itertools.product(others, ({}, OURS)):
         answer = seen.request(method, f"{address}?_method=POST", headers={**headers, **JSON}, content=body)
-        is_a_page = method == "GET" and address == "/api/tags"  # which is also a list
+        is_a_page = method == "GET" and address in ("/api/tags", "/api/audit")  # which can also be read
         assert answer.status_code in ((200,) if is_a_page else (403, 404, 405, 422)), f"{method}: {answer.status_code}"
         check_headers(answer)
     after = seen.get("/api/state").json()

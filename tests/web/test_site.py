@@ -185,7 +185,7 @@ def test_a_second_export_replaces_the_first_and_nothing_else(template, tmp_path)
     other = tmp_path / "mine"
     other.mkdir()
     (other / "letter.txt").write_text("dear", encoding="utf-8")
-    with pytest.raises(ParameterError, match="something else"):
+    with pytest.raises(ParameterError, match="something other than an earlier export"):
         export_site(template, other)
     assert (other / "letter.txt").exists()
     with pytest.raises(ParameterError, match="does not exist"):

@@ -88,6 +88,15 @@ def test_a_cluster_that_was_lost_for_a_while_comes_back():
     assert found(labels, newest) == {0: 1, 2: 3}
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_halves_that_were_one_for_a_while_are_told_apart_by_what_they_were_before(turned):
+    ids = np.arange(8)
+    two, one = np.array([1, 1, 1, 1, 2, 2, 2, 2]), np.full(8, 2)
+    labels = np.array([1, 1, 1, 1, 0, 0, 0, 0]) if turned else np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    found = identities_of_labels(ids, labels, [Then(ids, one), Then(ids[1:], two[1:])])
+    assert found == {int(labels[0]): 1, int(labels[-1]): 2}
+
+
 def test_items_that_are_new_or_gone_do_not_matter():
     then = Then(np.array([1, 2, 3, 4]), np.array([7, 7, 8, 8]))
     assert identities_of_labels(np.array([2, 4, 9]), np.array([1, 0, 1]), [then]) == {1: 7, 0: 8}

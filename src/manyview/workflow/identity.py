@@ -19,13 +19,15 @@ be cut to a fifth, or grow to five times its size, but not both change most of i
 _MAJORITY = 1 / 2
 
 
-def continued_clusters(labels: Ids, own: Ids, first: Iterable[int] = ()) -> dict[int, int]:
+def continued_clusters(labels: Ids, own: Ids, first: Iterable[int] = (), earlier: Iterable[Ids] = ()) -> dict[int, int]:
     """The identity each label of a new run continues, by the items they share; labels that continue none are absent.
 
     labels : of the new run, one per item that was there before; -1 for none
     own : the identity each of these items had, before merges; -1 for none
     first : identities with a person's name or pin: where such a one and a label share at least half of their items,
         by ``FLOOR``'s measure, that holds before all else
+    earlier : the identities of the same items at other times. Where labels share as many items with an identity, as
+        the halves of a cluster do that was two before, it goes to the one that shared more with it then
 
     A matching with the largest number of shared items, among pairs above ``FLOOR``, so that no identity goes
     to two labels.
@@ -34,11 +36,12 @@ def continued_clusters(labels: Ids, own: Ids, first: Iterable[int] = ()) -> dict
     sizes = np.bincount(np.searchsorted(numbers, labels[labels >= 0]), minlength=numbers.size)
     before = np.bincount(np.searchsorted(identities, own[own >= 0]), minlength=identities.size)
     alike = 2.0 * table / np.maximum(1, sizes[:, None] + before)
+    weights = table + _ties(labels, list(earlier), numbers, identities)
     chosen: dict[int, int] = {}
     for allowed in (np.isin(identities, list(first)) & (alike >= _MAJORITY), alike >= FLOOR):
         rows = np.setdiff1d(np.arange(numbers.size), list(chosen))
         columns = np.setdiff1d(np.arange(identities.size), list(chosen.values()))
-        weight = np.where(allowed, table, 0)[np.ix_(rows, columns)]
+        weight = np.where(allowed, weights, 0)[np.ix_(rows, columns)]
         chosen |= {int(rows[row]): int(columns[column]) for row, column in _matched(weight)}
     return {int(numbers[row]): int(identities[column]) for row, column in chosen.items()}
 
@@ -83,7 +86,8 @@ def identities_of_labels(
         own = np.where(np.isin(then.own[old], without), -1, then.own[old])
         now = open_labels[new] if only is None else np.where(np.isin(open_labels[new], only), open_labels[new], -1)
         put = np.isin(then.ids[old], hand) if only is None else np.zeros(old.size, dtype=bool)
-        continued = continued_clusters(np.where(put, -1, now), np.where(put, -1, own), protected)
+        earlier = [_identity(other, then.ids[old]) for other in known if other is not then]
+        continued = continued_clusters(np.where(put, -1, now), np.where(put, -1, own), protected, earlier)
         found.update(continued)
         taken = np.union1d(taken, list(continued.values()))
         open_labels[np.isin(open_labels, list(continued))] = -1
@@ -98,6 +102,12 @@ def identities_of_labels(
     return found | parts_of_merges(open_labels[new], known[0].own[old], merged or {})
 
 
+def _identity(then: Then, ids: Ids) -> Ids:
+    """What some items were then; -1 for those that were not there."""
+    place = np.minimum(np.searchsorted(then.ids, ids), max(0, then.ids.size - 1))
+    return np.where(then.ids[place] == ids, then.own[place], -1) if then.ids.size else np.full(ids.size, -1)
+
+
 def _mostly(labels: Ids, chosen: NDArray[np.bool_]) -> Ids:
     """Labels more than half of whose items are chosen."""
     numbers, place, sizes = np.unique(labels[labels >= 0], return_inverse=True, return_counts=True)
@@ -110,6 +120,15 @@ def overlap_table(first: Ids, second: Ids) -> tuple[Ids, Ids, Ids]:
     both = (first >= 0) & (second >= 0)
     cells = np.searchsorted(rows, first[both]) * columns.size + np.searchsorted(columns, second[both])
     return np.bincount(cells, minlength=rows.size * columns.size).reshape(rows.size, columns.size), rows, columns
+
+
+def _ties(labels: Ids, earlier: list[Ids], numbers: Ids, identities: Ids) -> NDArray[np.float64]:
+    """Shared items at other times, all of them together less than one."""
+    found = np.zeros((numbers.size, identities.size))
+    for own in earlier:
+        table, rows, columns = overlap_table(labels, np.where(np.isin(own, identities), own, -1))
+        found[np.ix_(np.searchsorted(numbers, rows), np.searchsorted(identities, columns))] += table
+    return found / (1 + labels.size * len(earlier))
 
 
 def _matched(weight: NDArray[Any]) -> list[tuple[int, int]]:
