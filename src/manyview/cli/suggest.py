@@ -123,7 +123,7 @@ def suggest(
     else:
         listed = table if least is not None else worth
         counted = f"{len(worth)} {'proposal is' if len(worth) == 1 else 'proposals are'} worth asking"
-        say(f"{safe(collection)}, run {run.id}: {counted}, {len(table) - len(worth)} are less likely")
+        say(f"{safe(collection)}, run {run.id}: {counted}, {len(table) - len(worth)} less likely")
         for sentence in said or run.figures.get("said", ()):
             say(f"  {safe(sentence)}")
         say()

@@ -114,7 +114,9 @@ def fit_collection(
     started = time.perf_counter()
     rows, places = collection.items.fold()
     if rows.size < places.size:
-        said.append(f"{places.size - rows.size} pictures repeat others and go where those go.")
+        n_repeated = places.size - rows.size
+        many = f"{n_repeated} pictures repeat others and go where those go."
+        said.append("1 picture repeats another and goes where that one goes." if n_repeated == 1 else many)
     if progress is not None:
         progress(f"fitting {method}", 0, 1)
     settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "views": list(X.names)}

@@ -57,7 +57,11 @@ class Inventory:
         else:
             lines.append("no tags")
         if self.n_copies:
-            lines.append(f"{self.n_copies} files are exact copies of others")
+            lines.append(
+                "1 file is an exact copy of another"
+                if self.n_copies == 1
+                else f"{self.n_copies} files are exact copies of others"
+            )
         lines.append(f"views: {', '.join(self.views) or 'none'}")
         lines.append(f"a first fit takes about {in_words(self.seconds)} and {self.memory / 1e9:.1f} GB here")
         return lines
