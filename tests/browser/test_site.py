@@ -69,7 +69,8 @@ def names_in(page, label):
 
 
 def names_and_counts(buttons):
-    return [re.fullmatch(r"(.*?)\s*(\d+)", one, re.S).groups() for one in buttons.all_inner_texts()[:12]]
+    found = (re.fullmatch(r"(.*?)\s*(\d+)", one, re.S) for one in buttons.all_inner_texts())
+    return [one.groups() for one in found if one][:12]  # beside each is one that takes it out, without a count
 
 
 def names_of(found):
