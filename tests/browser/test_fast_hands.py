@@ -19,6 +19,8 @@ pytestmark = pytest.mark.slow
 
 N = int(os.environ.get("MANYVIEW_ANSWERS", "40"))
 EVERY = 0.01
+ALL = "#/review?all=true"
+"""Less likely ones too: what is worth asking would not last."""
 WATCH = """() => {
     window.inFront = () => document.querySelector('article')?.getAttribute('aria-label') ?? null;
     addEventListener('keydown', () => { window.seen = window.inFront(); }, true);
@@ -96,7 +98,7 @@ def kept(page, served, before, *hands):
 
 @pytest.fixture
 def hands(new_page, served):
-    return Hands(opened(new_page("#/review")))
+    return Hands(opened(new_page(ALL), ALL))
 
 
 def test_a_reload_right_after(hands, served, record_property):
@@ -117,7 +119,7 @@ def test_a_reload_right_after(hands, served, record_property):
 
 def test_the_page_is_closed_right_after(hands, served, new_page):
     page, before = hands.page, answers(served)
-    other = opened(new_page("#/review"))
+    other = opened(new_page(ALL), ALL)
     for n in range(N):
         hands.answer("nny"[n % 3])
     page.close()

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from manyview import Collection
 from manyview.workflow.reading.index import Index
-from manyview.workflow.suggest import suggest_tags
+from manyview.workflow.suggest import line, suggest_tags
 
 from .steps import comes_to, go, labels, says
 
@@ -319,18 +319,17 @@ def test_a_line_asks_for_answers_first(page):
 def test_all_above_the_line_with_its_precision(page, served):
     with Collection.open(served.collection, write=True, wait=30) as found:
         suggest_tags(found, completeness=0.65, n_jobs=1)  # known now
-        n_open = Index(found).n_open
+        n_open, n = Index(found).n_open, line(found, 0.7).n
     opened(page)
     comes_to(page, lambda: to_go(page), n_open)
     expect(page.get_by_role("article").get_by_text(re.compile(r"^\d+ %$"))).to_be_visible()
     start = to_go(page)
     slider = page.get_by_role("slider", name="The line")
-    slider.fill("50")
+    slider.fill("70")
     expect(page.get_by_text(re.compile("above it, about .*% of them right"))).to_be_visible()
-    expect(page).to_have_url(re.compile("line=50"))
-    button = page.get_by_role("button", name=re.compile(r"^Accept \d"))
-    n = int(re.sub(r"\D", "", button.inner_text()))
-    assert 0 < n <= start
+    expect(page).to_have_url(re.compile("line=70"))
+    assert 0 < n < start
+    expect(page.get_by_role("button", name=re.compile(rf"^Accept {n}\b"))).to_be_visible()
     slider.blur()
     page.keyboard.press("a")
     expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start - n:,} to go")

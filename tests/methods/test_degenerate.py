@@ -139,6 +139,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["both signs", "positive", "sparse", "one column", "float32", "float32 column"])
 @pytest.mark.parametrize("name", [*ESTIMATORS, *OTHERS])
 def test_every_magnitude(name, form):

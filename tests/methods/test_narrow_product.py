@@ -40,6 +40,7 @@ def test_products_are_numpys_up_to_rounding(n_columns, dtype, seed):
     check_products(dtype, n_columns, seed)
 
 
+@pytest.mark.slow
 def test_narrower_registers_do_the_same():
     """In a process that may use nothing wider than AVX2."""
     if not narrow._WIDTH:
@@ -101,6 +102,7 @@ def test_views_give_the_same_products_either_way(n_clusters, beside, dtype, monk
     assert np.allclose(found[0], found[1], rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_without_numba_s_compiler_blas_multiplies():
     """Whoever steps through the code with NUMBA_DISABLE_JIT=1 gets the same clusters, slowly."""
     program = """
