@@ -7,10 +7,6 @@ import pytest
 from tests.programs import run_program
 
 
-def test_a_few_kills_while_answering(tmp_path):
-    assert run_program("end_to_end.decide_kills", tmp_path, 3, 0)["killed"] >= 3
-
-
 @pytest.mark.slow
 def test_many_kills_while_answering(tmp_path, record_property):
     n_kills = int(os.environ.get("MANYVIEW_KILLS", "20"))

@@ -188,6 +188,7 @@ def test_complementary_views(number, monkeypatch):
     assert guarded > 0.9 and nmi(truth, ConsensusClustering(3, scale="rank").fit(X).labels_) < 0.6
 
 
+@pytest.mark.slow
 def test_numerals():
     X, y = load_handwritten(return_X_y=True)
     assert nmi(y, ConsensusClustering(10).fit(X).labels_) >= 0.92
