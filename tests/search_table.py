@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from manyview import Collection
-from manyview.workflow.edits import rename
+from manyview.workflow.clusters.edits import rename
 
 TABLE = json.loads(Path(__file__).with_name("search.json").read_text(encoding="utf-8"))
 

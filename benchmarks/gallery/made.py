@@ -54,8 +54,8 @@ def make_collection(path: Path, n_items: int = 100_000, seed: int = 0) -> Path:
             figures={"n_clusters": N_CLUSTERS},
             confidence=rng.random(n_items),
         )
-        from manyview.workflow.living import refresh_profiles
-        from manyview.workflow.state import State
+        from manyview.workflow.clusters.living import refresh_profiles
+        from manyview.workflow.clusters.state import State
 
         refresh_profiles(State(made, run))
         numbers = made.tagging.numbers(words.tolist())

@@ -17,9 +17,9 @@ from unittest import mock
 
 from manyview.datasets import unpack_emoji
 from manyview.workflow.fit import fit_collection
+from manyview.workflow.proposing.suggest import suggest_tags
 from manyview.workflow.reading import map_layout
 from manyview.workflow.start import start_collection
-from manyview.workflow.suggest import suggest_tags
 
 N_ITEMS = 200
 N_CLUSTERS = 10

@@ -14,10 +14,10 @@ from PIL import Image
 
 from manyview import Collection
 from manyview.collection.proposals import NewProposal
-from manyview.workflow import edits
-from manyview.workflow.living import current_clusters, refresh_profiles
+from manyview.workflow.clusters import edits
+from manyview.workflow.clusters.living import current_clusters, refresh_profiles
+from manyview.workflow.clusters.state import State
 from manyview.workflow.reading import map_layout
-from manyview.workflow.state import State
 
 from ..ingest.makers import app, app1_xmp, app13, exif, iim, jpeg, xmp
 

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from manyview import Collection
+from manyview.workflow.proposing.suggest import line, suggest_tags
 from manyview.workflow.reading.index import Index
-from manyview.workflow.suggest import line, suggest_tags
 
 from .steps import comes_to, go, labels, says
 

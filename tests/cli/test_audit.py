@@ -6,7 +6,7 @@ import json
 import pytest
 
 from manyview import Collection
-from manyview.workflow.audit import go_on
+from manyview.workflow.proposing.audit import go_on
 from tests.workflow.tagged import make_tagged, truth
 
 from .test_tags import ask, run

@@ -21,8 +21,9 @@ from manyview import Collection
 from manyview.cli.main import app
 from manyview.collection.safety import check
 from manyview.ingest import folder as folder_reading
-from manyview.workflow import compute, edits
+from manyview.workflow import compute
 from manyview.workflow.add import add_items
+from manyview.workflow.clusters import edits
 from manyview.workflow.fit import fit_collection
 from tests.workflow.test_add import change, copy, picture
 

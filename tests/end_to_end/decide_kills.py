@@ -16,7 +16,7 @@ from pathlib import Path
 from manyview import Collection
 from manyview.cli.main import app
 from manyview.collection.safety import check
-from manyview.workflow import decide  # noqa: F401  imported before the forks
+from manyview.workflow.proposing import decide  # noqa: F401  imported before the forks
 from manyview.writeback import proposal_files  # noqa: F401  imported before the forks
 
 from .proposed import WORDS, make_proposed, sums_are_right

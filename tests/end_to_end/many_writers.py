@@ -13,8 +13,8 @@ from pathlib import Path
 
 from manyview import Collection, errors
 from manyview.collection.safety import check
-from manyview.workflow.decide import accept, reject
-from manyview.workflow.suggest import open_proposals
+from manyview.workflow.proposing.decide import accept, reject
+from manyview.workflow.proposing.suggest import open_proposals
 
 from .proposed import WORDS, make_proposed, sums_are_right
 

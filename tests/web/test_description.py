@@ -15,8 +15,8 @@ from schemathesis import GenerationMode
 from manyview import Collection
 from manyview.web import jobs as jobs_module
 from manyview.web.openapi import description
-from manyview.workflow import edits
-from manyview.workflow.audit import answer_question, start_audit
+from manyview.workflow.clusters import edits
+from manyview.workflow.proposing.audit import answer_question, start_audit
 from manyview.workflow.reading import map_layout
 
 from .conftest import _serve

@@ -12,10 +12,10 @@ from manyview.collection.safety.check import digest, problems
 from manyview.describe.profiles import cluster_profiles
 from manyview.errors import ParameterError, StoreError
 from manyview.workflow import add as adding
-from manyview.workflow import edits
 from manyview.workflow.add import add_items
+from manyview.workflow.clusters import edits
+from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.fit import fit_collection
-from manyview.workflow.living import current_clusters
 from manyview.workflow.reading.index import Index
 
 from .living_samples import make, write

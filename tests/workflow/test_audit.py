@@ -6,9 +6,17 @@ import pytest
 
 from manyview import Collection, errors
 from manyview.completion.audit import CONFIDENCE
-from manyview.workflow.audit import accept_rest, answer_question, go_on, plan_audit, read_audit, start_audit, take_back
-from manyview.workflow.decide import accept, reject
-from manyview.workflow.suggest import open_proposals, suggest_tags
+from manyview.workflow.proposing.audit import (
+    accept_rest,
+    answer_question,
+    go_on,
+    plan_audit,
+    read_audit,
+    start_audit,
+    take_back,
+)
+from manyview.workflow.proposing.decide import accept, reject
+from manyview.workflow.proposing.suggest import open_proposals, suggest_tags
 
 from .tagged import make_collection, truth
 

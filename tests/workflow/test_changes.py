@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manyview.workflow.changes import Flow, change_report
+from manyview.workflow.clusters.changes import Flow, change_report
 from manyview.workflow.fit import fit_collection
 
 from .living_samples import make

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from manyview.errors import ParameterError
-from manyview.workflow.compare import compare_runs
+from manyview.workflow.clusters.compare import compare_runs
 
 from .living_samples import make
 

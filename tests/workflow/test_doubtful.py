@@ -8,7 +8,7 @@ from PIL import Image
 
 from manyview import Collection
 from manyview.completion.completer import TagCompleter
-from manyview.workflow.suggest import suggest_tags
+from manyview.workflow.proposing.suggest import suggest_tags
 from manyview.writeback.apply import apply_tags
 
 
@@ -36,7 +36,7 @@ def collection(tmp_path, monkeypatch):
     monkeypatch.setattr(TagCompleter, "doubtful", doubtful)
     with Collection.create(tmp_path / "c.manyview", pictures) as made:
         made.add_view("looks", "1", np.eye(6, 3, dtype=np.float32))
-        monkeypatch.setattr("manyview.workflow.suggest.default_views", lambda _: [])
+        monkeypatch.setattr("manyview.workflow.proposing.suggest.default_views", lambda _: [])
         suggest_tags(made, n_jobs=1)
         yield made
 

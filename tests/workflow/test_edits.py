@@ -7,9 +7,9 @@ import pytest
 
 from manyview import Collection
 from manyview.errors import ParameterError, StoreError
-from manyview.workflow import edits
+from manyview.workflow.clusters import edits
+from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.fit import fit_collection
-from manyview.workflow.living import current_clusters
 from manyview.workflow.reading.index import Index
 from manyview.workflow.undo import undo
 

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from manyview.workflow.identity import (
+from manyview.workflow.clusters.identity import (
     FLOOR,
     Then,
     continued_clusters,

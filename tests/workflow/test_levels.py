@@ -5,9 +5,9 @@ import pytest
 
 from manyview import Collection
 from manyview.errors import ParameterError
+from manyview.workflow.clusters.levels import _common_words, cut_run, level_clusters, neighbouring_levels
+from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.copying import copy_collection
-from manyview.workflow.levels import _common_words, cut_run, level_clusters, neighbouring_levels
-from manyview.workflow.living import current_clusters
 
 CENTRES = 6 * np.random.default_rng(0).normal(size=(6, 4))
 

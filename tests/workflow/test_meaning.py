@@ -15,10 +15,10 @@ from manyview.features import sentences
 from manyview.meaning.scoring import ask_words
 from manyview.meaning.tables import PICTURE_MODEL, tables
 from manyview.meaning.words import english_words
-from manyview.workflow.decide import add_tag
-from manyview.workflow.first_tags import cluster_tags, tag_for_cluster
-from manyview.workflow.living import current_clusters
+from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.path_words import words_of_path
+from manyview.workflow.proposing.decide import add_tag
+from manyview.workflow.proposing.first_tags import cluster_tags, tag_for_cluster
 from manyview.workflow.reading import content
 
 WORDS = ("elephant", "kitchen", "sailboat")

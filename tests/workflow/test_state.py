@@ -9,12 +9,12 @@ from manyview.collection.living import Living
 from manyview.collection.segments import Segments
 from manyview.collection.tagging import Tagging
 from manyview.errors import ParameterError
-from manyview.workflow import edits
 from manyview.workflow.add import add_items
+from manyview.workflow.clusters import edits
+from manyview.workflow.clusters.living import current_clusters
+from manyview.workflow.clusters.state import State
 from manyview.workflow.fit import fit_collection
-from manyview.workflow.living import current_clusters
 from manyview.workflow.reading.explain import explain_in_run
-from manyview.workflow.state import State
 
 from .living_samples import make, write
 

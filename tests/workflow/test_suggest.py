@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from manyview import Collection, errors
 from manyview.web.tables import as_csv, proposals_table
-from manyview.workflow import suggest
-from manyview.workflow.decide import accept, add_tag, choose, reject, remove_tag
+from manyview.workflow.proposing import suggest
+from manyview.workflow.proposing.decide import accept, add_tag, choose, reject, remove_tag
+from manyview.workflow.proposing.suggest import completeness_of_record, line, open_proposals, suggest_tags
 from manyview.workflow.reading.index import Index
-from manyview.workflow.suggest import completeness_of_record, line, open_proposals, suggest_tags
 from manyview.writeback.proposal_files import shown, write_proposals
 
 from .tagged import make_collection, truth

@@ -5,8 +5,8 @@ import pytest
 
 from manyview.collection.proposals import Proposal
 from manyview.collection.runs import Run
-from manyview.workflow.asking import how_sure
-from manyview.workflow.why_proposed import reason_of, sentence
+from manyview.workflow.proposing.asking import how_sure
+from manyview.workflow.proposing.why_proposed import reason_of, sentence
 
 CARRIERS = {
     "racket": np.array([2, 3, 4, 9]),

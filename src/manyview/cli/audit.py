@@ -21,8 +21,8 @@ def accept_at_least(
     path: Path, share: float, tag: str | None, who: str | None, *, dry_run: bool, as_json: bool
 ) -> None:
     """The whole conversation; nothing is locked while it waits for a person."""
-    from ..workflow.audit import accept_rest, answer_question, plan_audit, start_audit, take_back
     from ..workflow.collection import Collection
+    from ..workflow.proposing.audit import accept_rest, answer_question, plan_audit, start_audit, take_back
 
     def write(change: Any, *args: Any, **options: Any) -> Any:
         with Collection.open(path, write=True, wait=_PATIENCE) as found:

@@ -18,8 +18,8 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with every item that moved.")] = False,
 ) -> None:
     """Compare two runs: which clusters match, which items moved, how far they agree."""
+    from ..workflow.clusters.compare import compare_runs
     from ..workflow.collection import Collection
-    from ..workflow.compare import compare_runs
 
     with Collection.open(collection) as found:
         told = compare_runs(found, first, second)

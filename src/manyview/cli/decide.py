@@ -103,8 +103,8 @@ def reject(
 def _ask_first(path: Path, as_json: bool) -> None:
     """Where it is not known how complete the tags are, a line of probability says little: a person is asked, a script
     is told."""
-    from ..workflow.asking import ENOUGH_ANSWERS, is_known
     from ..workflow.collection import Collection
+    from ..workflow.proposing.asking import ENOUGH_ANSWERS, is_known
 
     with Collection.open(path) as found:
         run = found.runs.newest("suggest")
@@ -136,7 +136,7 @@ def _decide(
     as_json: bool,
 ) -> None:
     from ..workflow.collection import Collection
-    from ..workflow.decide import accept, choose, reject
+    from ..workflow.proposing.decide import accept, choose, reject
     from ..writeback.proposal_files import read_pairs
 
     if everything and min_probability is not None:

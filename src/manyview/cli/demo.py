@@ -26,12 +26,12 @@ def demo(
     """The whole thing on 1,849 tagged pictures: groups, names, missing tags, figures, report; then the gallery."""
     from ..datasets import unpack_emoji
     from ..report.run import publish_run
-    from ..workflow.asking import WORTH_ASKING, how_sure
+    from ..workflow.clusters.living import current_clusters
     from ..workflow.evaluate import evaluate
     from ..workflow.fit import fit_collection
-    from ..workflow.living import current_clusters
+    from ..workflow.proposing.asking import WORTH_ASKING, how_sure
+    from ..workflow.proposing.suggest import line, open_proposals, suggest_tags
     from ..workflow.start import start_collection
-    from ..workflow.suggest import line, open_proposals, suggest_tags
     from ..writeback.proposal_files import shown
 
     table = folder / "emoji" / "items.csv"

@@ -41,8 +41,8 @@ def edit(
 ) -> None:
     """Rename, merge, split or pin clusters; move and link items. Edits survive refits; `undo` takes them back."""
     from ..errors import ParameterError
+    from ..workflow.clusters.living import current_clusters
     from ..workflow.collection import Collection
-    from ..workflow.living import current_clusters
 
     if action not in _HOW:
         raise ParameterError(f"there is no edit {action!r}; there are {', '.join(_HOW)}.")
@@ -79,8 +79,8 @@ def _call(collection: Any, action: str, what: list[str], given: dict[str, Any]) 
     from functools import partial
 
     from ..errors import ParameterError
-    from ..workflow import edits
-    from ..workflow.first_tags import guessed_name, tag_members
+    from ..workflow.clusters import edits
+    from ..workflow.proposing.first_tags import guessed_name, tag_members
 
     wanted = {"rename": (1, 2), "tag": (1, 2), "merge": (1 if "into" in given else 2, None), "move": (1, None)}
     low, high = wanted.get(action, (2, 2) if action in ("link", "unlink") else (1, 1))

@@ -48,10 +48,10 @@ def fit(
     Missing default views are computed first.
     """
     from ..errors import ParameterError
+    from ..workflow.clusters.levels import keep_level
+    from ..workflow.clusters.living import current_clusters
     from ..workflow.collection import Collection
     from ..workflow.fit import fit_collection
-    from ..workflow.levels import keep_level
-    from ..workflow.living import current_clusters
 
     if (coarser or finer) and ((coarser and finer) or n_clusters or view or annotations or fresh):
         raise ParameterError(

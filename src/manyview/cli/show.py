@@ -39,9 +39,9 @@ def show(
     """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""
     import numpy as np
 
+    from ..workflow.clusters.levels import level_clusters
+    from ..workflow.clusters.living import current_clusters
     from ..workflow.collection import Collection
-    from ..workflow.levels import level_clusters
-    from ..workflow.living import current_clusters
 
     with Collection.open(collection) as found:
         if problems:

@@ -57,10 +57,10 @@ def suggest(
     half on; --min-probability 0 lists all. Nothing is changed until you accept.
     """
     from ..errors import ParameterError
-    from ..workflow.asking import WORTH_ASKING, how_sure, is_known
     from ..workflow.collection import Collection
-    from ..workflow.first_tags import first_tags as propose_first
-    from ..workflow.suggest import line, open_proposals, suggest_tags
+    from ..workflow.proposing.asking import WORTH_ASKING, how_sure, is_known
+    from ..workflow.proposing.first_tags import first_tags as propose_first
+    from ..workflow.proposing.suggest import line, open_proposals, suggest_tags
     from ..writeback.proposal_files import shown, write_proposals
 
     least = probability_of(min_probability, min_score)

@@ -118,7 +118,9 @@ class Serving:
 
     def __init__(self, path: Path, *, host: str = "127.0.0.1", port: int | None = None) -> None:
         _check(path)
-        from ..workflow import decide, edits, suggest, undo  # noqa: F401  so that no request waits for them
+        from ..workflow import undo  # noqa: F401  so that no request waits for them
+        from ..workflow.clusters import edits  # noqa: F401  so that no request waits for them
+        from ..workflow.proposing import decide, suggest  # noqa: F401  so that no request waits for them
         from ..workflow.reading import explain  # noqa: F401  so that no request waits for them
 
         self.socket = bind(host, port)

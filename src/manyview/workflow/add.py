@@ -20,12 +20,12 @@ from ..describe.profiles import confidence_of
 from ..errors import StoreError
 from ..features.base import extractor, extractor_names
 from ..types import Ids, Progress
-from .changes import ChangeReport, record_update, tell_changes
+from .clusters.changes import ChangeReport, record_update, tell_changes
+from .clusters.living import closeness_of_items, refresh_profiles, settle
+from .clusters.state import State
 from .compute import Computed, came_with_source, compute_views, default_views
-from .living import closeness_of_items, refresh_profiles, settle
 from .run_views import TAGS
 from .sources import choose_sources, read_sources
-from .state import State
 
 __all__ = ["FEWEST_TO_OPEN", "Added", "add_items"]
 

@@ -19,8 +19,8 @@ from ..types import Progress
 if TYPE_CHECKING:
     from ..writeback.apply import Applied
     from .add import Added
-    from .doubtful import Doubt
-    from .levels import Step
+    from .clusters.levels import Step
+    from .proposing.doubtful import Doubt
     from .reading.content import Answer
     from .reading.index import Parts
 
@@ -116,7 +116,7 @@ class Collection(Store):
         ``to`` is a number of clusters, or "coarser" or "finer" for the next level. Clusters that are the same at two
         levels have the same number and name at both.
         """
-        from .levels import keep_level
+        from .clusters.levels import keep_level
 
         return keep_level(self, to, n_jobs=n_jobs).run
 
@@ -145,7 +145,7 @@ class Collection(Store):
         "move" (items, cluster or None for a new one, ``name``), "pin" (cluster, True or False), "link" (item, item,
         together: True, False, or None for neither). All take ``who``.
         """
-        from . import edits
+        from .clusters import edits
 
         if action not in edits.ACTIONS:
             raise ParameterError(f"there is no edit {action!r}; there are {', '.join(edits.ACTIONS)}.")
@@ -167,7 +167,7 @@ class Collection(Store):
         ``top`` is how many for each item, ``completeness`` the share of the true tags that is recorded, if you know it;
         ``rare_words`` proposes more different words. Default views that are missing are computed first.
         """
-        from .suggest import suggest_tags
+        from .proposing.suggest import suggest_tags
 
         options: dict[str, Any] = {"top": top, "completeness": completeness, "rare_words": rare_words}
         return suggest_tags(self, seed=seed, n_jobs=n_jobs, progress=progress, **options).run
@@ -177,7 +177,7 @@ class Collection(Store):
 
         ``reject`` takes one away, ``accept`` says that it is right; either way it is not asked again.
         """
-        from .doubtful import doubtful_tags
+        from .proposing.doubtful import doubtful_tags
         from .reading.index import Index
 
         return doubtful_tags(Index(self), top)
@@ -211,7 +211,7 @@ class Collection(Store):
 
         ``by`` "cluster", one word for the pictures of each cluster that shows something clearly, or "picture".
         """
-        from .first_tags import first_tags
+        from .proposing.first_tags import first_tags
 
         return first_tags(self, by, language=language, n_jobs=n_jobs, progress=progress).run
 
@@ -229,10 +229,10 @@ class Collection(Store):
     ) -> Entry:
         """Say yes to proposals: pairs of item number and word, or the open ones that the options choose.
 
-        These are ``min_probability``, ``tag`` and ``item``, as in ``workflow.decide.accept``. ``who`` and ``why``
-        are kept. One entry of the history, undone as a whole.
+        These are ``min_probability``, ``tag`` and ``item``, as in ``workflow.proposing.decide.accept``. ``who`` and
+        ``why`` are kept. One entry of the history, undone as a whole.
         """
-        from .decide import accept
+        from .proposing.decide import accept
 
         chosen: dict[str, Any] = {"min_probability": min_probability, "tag": tag, "item": item}
         return accept(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
@@ -250,7 +250,7 @@ class Collection(Store):
         reviewed: bool | None = None,
     ) -> Entry:
         """Say no to proposals, for good: as ``accept``."""
-        from .decide import reject
+        from .proposing.decide import reject
 
         chosen: dict[str, Any] = {"min_probability": min_probability, "tag": tag, "item": item}
         return reject(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)

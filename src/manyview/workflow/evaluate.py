@@ -21,8 +21,8 @@ from ..evaluation.splits import can_be_found
 from ..types import Progress
 from .compute import compute_views, default_views
 from .methods_table import DEFAULT_METHOD, METHODS, Method
+from .proposing.suggest import completion_views
 from .reading.classes import read_classes
-from .suggest import completion_views
 
 __all__ = ["Evaluation", "Promise", "evaluate"]
 

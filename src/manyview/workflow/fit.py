@@ -25,13 +25,13 @@ from ..features.base import extractor_names
 from ..meaning.words import check_language
 from ..methods.preparation import told
 from ..types import Progress
-from .changes import ChangeReport, record_update, standing_before, tell_changes
+from .clusters.changes import ChangeReport, record_update, standing_before, tell_changes
+from .clusters.identity import Then, identities_of_labels
+from .clusters.living import refresh_profiles, settle
+from .clusters.state import State
 from .compute import Computed, came_with_source, compute_views, default_views
-from .identity import Then, identities_of_labels
-from .living import refresh_profiles, settle
 from .methods_table import METHODS, Method, find_method
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
-from .state import State
 from .transfer import Annotations, annotations_of, common_view
 
 __all__ = ["Fitted", "fit_collection", "fit_model", "keep_run"]

@@ -8,7 +8,7 @@ from ..collection.writes import Writes
 from ..errors import Conflict, ParameterError, StoreError
 from ..writeback.file_batches import close_batch, forget_kept, restore_batch, settle
 from ..writeback.item_files import Files
-from .edits import undo_rows
+from .clusters.edits import undo_rows
 
 __all__ = ["undo"]
 

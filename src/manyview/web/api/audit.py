@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from ...workflow import audit as audits
+from ...workflow.proposing import audit as audits
 from ...workflow.reading.index import Index
 from .. import models
 from ..members import member_facts

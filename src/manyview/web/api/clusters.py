@@ -12,8 +12,8 @@ from ...collection.runs import Run
 from ...collection.sorted_numbers import among, distinct
 from ...collection.tagging import word_key
 from ...data.tags import match_key
-from ...workflow.levels import neighbouring_levels
-from ...workflow.living import LiveCluster
+from ...workflow.clusters.levels import neighbouring_levels
+from ...workflow.clusters.living import LiveCluster
 from ...workflow.reading.index import Index
 from .. import models
 from ..members import member_facts

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from ...workflow.doubtful import doubtful_tags
+from ...workflow.proposing.doubtful import doubtful_tags
 from ...workflow.reading.index import Index
 from .. import models
 from ..members import member_facts

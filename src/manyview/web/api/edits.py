@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from ...collection.history import Entry
+from ...workflow.clusters.levels import Step
 from ...workflow.collection import Collection
-from ...workflow.levels import Step
 from ...workflow.reading.index import Index
 from .. import models
 from .common import Here, Number, Offset, done, entry_facts
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/api", tags=["edits"])
 
 
 async def _edit(here: Here, verb: str, *args: Any, **options: Any) -> models.Done:
-    from ...workflow import edits
+    from ...workflow.clusters import edits
 
     return await done(here, await here.write(getattr(edits, verb), *args, **options))
 
@@ -35,7 +35,7 @@ async def level(here: Here, asked: models.ToLevel) -> models.Done:
 
 
 def _to_level(collection: Collection, to: Step) -> Entry:
-    from ...workflow.levels import keep_level
+    from ...workflow.clusters.levels import keep_level
 
     keep_level(collection, to)
     return collection.history.newest(1)[0]
@@ -74,7 +74,7 @@ async def link(here: Here, asked: models.Link) -> models.Done:
 @router.post("/tags")
 async def tag(here: Here, asked: models.NewTag) -> models.Done:
     """Put a tag on items, or take it off."""
-    from ...workflow.decide import add_tag, remove_tag
+    from ...workflow.proposing.decide import add_tag, remove_tag
 
     return await done(here, await here.write(add_tag if asked.answer else remove_tag, asked.items, asked.tag))
 

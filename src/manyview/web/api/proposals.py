@@ -10,8 +10,8 @@ from fastapi import APIRouter, Query
 from ...collection.history import Entry
 from ...errors import ManyviewError
 from ...types import Ints
-from ...workflow.asking import ENOUGH_ANSWERS, SURE_ENOUGH, WORTH_ASKING, how_sure, is_trusted
 from ...workflow.collection import Collection
+from ...workflow.proposing.asking import ENOUGH_ANSWERS, SURE_ENOUGH, WORTH_ASKING, how_sure, is_trusted
 from ...workflow.reading.index import Index
 from .. import models
 from ..members import member_facts
@@ -215,7 +215,7 @@ def sample(index: Index) -> models.ProposalsPage:
 
 def proposal_rows(index: Index, **wanted: Any) -> list[models.Proposal]:
     """Open proposals in full; what is wanted is said as ``open_proposals`` takes it."""
-    from ...workflow.suggest import open_proposals
+    from ...workflow.proposing.suggest import open_proposals
 
     newest = index.collection.runs.newest("suggest")
     if newest is None:
@@ -257,7 +257,7 @@ def _reason(told: dict[str, Any] | None, facts: dict[int, dict[str, Any]]) -> mo
 
 def line_answer(index: Index, probability: float, tag: str | None = None) -> models.Line:
     """The answer to ``/api/proposals/line``."""
-    from ...workflow.suggest import line
+    from ...workflow.proposing.suggest import line
 
     if not index.open_pairs[0].size:
         return models.Line(n=0, expected_precision=None)
@@ -271,7 +271,7 @@ def _pairs(asked: models.NewDecisions | models.Step) -> Pairs:
 
 def decide_pairs(collection: Collection, pairs: Pairs, answer: bool, *, force: bool = False) -> Outcome:
     """Write answers down, but for pairs that have one already: the entry, what it answered, what was answered."""
-    from ...workflow.decide import accept, reject
+    from ...workflow.proposing.decide import accept, reject
 
     with collection.transaction():
         before = {} if force else _answered(collection, pairs)
@@ -317,8 +317,8 @@ def _take_back(collection: Collection, step: models.Step) -> Entry | None:
 
 def accept_line(collection: Collection, asked: models.NewLine) -> Entry | None:
     """Accept what lies above a line; None where nothing does."""
-    from ...workflow.decide import accept
-    from ...workflow.suggest import line
+    from ...workflow.proposing.decide import accept
+    from ...workflow.proposing.suggest import line
 
     with collection.transaction():
         if not line(collection, asked.probability, tag=asked.tag).n:

@@ -10,9 +10,9 @@ from typing import Annotated, Literal
 import numpy as np
 from fastapi import APIRouter, Query, Request
 
-from ...workflow.asking import ENOUGH_ANSWERS, is_known
 from ...workflow.collection import Collection
 from ...workflow.methods_table import METHODS
+from ...workflow.proposing.asking import ENOUGH_ANSWERS, is_known
 from ...workflow.reading.index import Index
 from .. import models
 from ..gallery import Gallery
@@ -181,7 +181,7 @@ def problems_page(index: Index) -> models.ProblemsPage:
 
 def compare_page(index: Index, first: int, second: int, n_movers: int | None = _MOVERS) -> models.ComparePage:
     """The answer to ``/api/compare``."""
-    from ...workflow.compare import compare_runs
+    from ...workflow.clusters.compare import compare_runs
 
     found = compare_runs(index.collection, first, second)
     flows = [

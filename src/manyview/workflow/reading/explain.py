@@ -9,8 +9,8 @@ from ...collection.store import Store
 from ...describe.profiles import ClusterProfiles
 from ...describe.reasons import ItemReason, explain_item
 from ...errors import ParameterError
+from ..clusters.state import State
 from ..run_views import describe_run
-from ..state import State
 
 __all__ = ["explain_in_run", "profiles_of_run"]
 

@@ -21,11 +21,11 @@ from ...collection.store import Store
 from ...data.tags import match_key
 from ...errors import ParameterError
 from ...types import Ints, Mask
-from ..asking import WORTH_ASKING
+from ..proposing.asking import WORTH_ASKING
 
 if TYPE_CHECKING:
     from ...collection.living import Standing
-    from ..living import LiveCluster
+    from ..clusters.living import LiveCluster
 
 __all__ = ["Index", "Parts"]
 
@@ -268,7 +268,7 @@ class Index:
 
     def clusters(self, run: Run | None) -> list[LiveCluster]:
         """The clusters of a run as they are now, after a person's edits and answers; largest first."""
-        from ..living import with_tags_of_now
+        from ..clusters.living import with_tags_of_now
 
         if run is None:
             return []
@@ -283,7 +283,7 @@ class Index:
 
     def _kept_clusters(self, run: Run) -> list[LiveCluster]:
         """The same, with the tags of the day their profiles were made: an answer does not make them anew."""
-        from ..state import State
+        from ..clusters.state import State
 
         return self.part(
             "kept clusters",

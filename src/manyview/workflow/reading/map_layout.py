@@ -18,7 +18,7 @@ from ...describe.likeness import Likeness
 from ...describe.profiles import cluster_profiles
 from ...errors import ParameterError
 from ...types import Progress, Singles
-from ..state import State
+from ..clusters.state import State
 from .index import Index
 
 __all__ = ["MapLayout", "Mapped", "lay_out", "make_map", "read_map"]

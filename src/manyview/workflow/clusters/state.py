@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..collection.living import KeptProfile, Links, Standing
-from ..collection.runs import Run
-from ..collection.store import Store
-from ..data.tags import TagTable
-from ..data.views import Views
-from ..errors import ParameterError
-from ..types import Ids
-from .run_views import ItemWords, item_words, run_views
+from ...collection.living import KeptProfile, Links, Standing
+from ...collection.runs import Run
+from ...collection.store import Store
+from ...data.tags import TagTable
+from ...data.views import Views
+from ...errors import ParameterError
+from ...types import Ids
+from ..run_views import ItemWords, item_words, run_views
 
 if TYPE_CHECKING:
     from .living import LiveCluster

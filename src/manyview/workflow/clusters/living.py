@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.living import KeptProfile
-from ..collection.store import Store
-from ..data.tags import TagTable
-from ..describe._grouping import check_grouping
-from ..describe.likeness import closeness_to_clusters
-from ..describe.profiles import tag_figures
-from ..types import Ids
-from .run_views import by_number, describe_run
+from ...collection.living import KeptProfile
+from ...collection.store import Store
+from ...data.tags import TagTable
+from ...describe._grouping import check_grouping
+from ...describe.likeness import closeness_to_clusters
+from ...describe.profiles import tag_figures
+from ...types import Ids
+from ..run_views import by_number, describe_run
 from .state import State
 
 __all__ = [

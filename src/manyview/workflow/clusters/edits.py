@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.history import Change, Entry
-from ..collection.living import Links
-from ..collection.store import Store
-from ..errors import Conflict, ParameterError, StoreError
+from ...collection.history import Change, Entry
+from ...collection.living import Links
+from ...collection.store import Store
+from ...errors import Conflict, ParameterError, StoreError
 from .living import LiveCluster, refresh_profiles, settle
 from .state import State
 
@@ -306,7 +306,7 @@ def _parts(now: State, one: LiveCluster, n: int) -> list[list[int]]:
     """The items of a cluster in ``n`` parts, the largest first."""
     import warnings
 
-    from ..methods.consensus.consensus import ConsensusClustering
+    from ...methods.consensus.consensus import ConsensusClustering
 
     members = now.standing.members()[one.id]
     X = now.views

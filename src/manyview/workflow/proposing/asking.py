@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..collection.proposals import Proposal
-from ..collection.runs import Run
-from ..completion import probability
+from ...collection.proposals import Proposal
+from ...collection.runs import Run
+from ...completion import probability
 
 __all__ = ["ENOUGH_ANSWERS", "SURE_ENOUGH", "WORTH_ASKING", "how_sure", "is_known", "is_trusted"]
 

@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.history import Entry
-from ..collection.proposals import NewProposal
-from ..collection.store import Store
-from ..data.checks import check_choice
-from ..data.tags import TagTable, match_key
-from ..describe.names import SEPARATOR
-from ..errors import ParameterError
-from ..meaning.first_tags import tags_by_cluster, tags_by_picture
-from ..types import Progress
-from .compute import Computed, compute_views, default_views
+from ...collection.history import Entry
+from ...collection.proposals import NewProposal
+from ...collection.store import Store
+from ...data.checks import check_choice
+from ...data.tags import TagTable, match_key
+from ...describe.names import SEPARATOR
+from ...errors import ParameterError
+from ...meaning.first_tags import tags_by_cluster, tags_by_picture
+from ...types import Progress
+from ..clusters.state import State
+from ..compute import Computed, compute_views, default_views
+from ..looks import VIEW, Looks, has_looks
 from .decide import add_tag
-from .looks import VIEW, Looks, has_looks
-from .state import State
 from .suggest import Suggested
 
 __all__ = ["LOOKS", "ClusterTag", "cluster_tags", "first_tags", "guessed_name", "tag_for_cluster", "tag_members"]

@@ -12,25 +12,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..collection.catalog import as_json
-from ..collection.decisions import Decided
-from ..collection.proposals import NewProposal, Proposal
-from ..collection.runs import Run
-from ..collection.store import Store
-from ..completion.evidence import Evidence
-from ..completion.probability import LEAST_DECISIONS, completeness_from_answers, untouched_scale
-from ..data.checks import check_number
-from ..data.tags import TagTable, match_key
-from ..data.views import Views
-from ..errors import ParameterError
-from ..renamed import renamed
-from ..types import Progress
-from .compute import Computed, compute_views, default_views
+from ...collection.catalog import as_json
+from ...collection.decisions import Decided
+from ...collection.proposals import NewProposal, Proposal
+from ...collection.runs import Run
+from ...collection.store import Store
+from ...completion.evidence import Evidence
+from ...completion.probability import LEAST_DECISIONS, completeness_from_answers, untouched_scale
+from ...data.checks import check_number
+from ...data.tags import TagTable, match_key
+from ...data.views import Views
+from ...errors import ParameterError
+from ...renamed import renamed
+from ...types import Progress
+from ..compute import Computed, compute_views, default_views
 from .doubtful import found_doubts
 from .why_proposed import Carriers, reason_of, sentence
 
 if TYPE_CHECKING:
-    from ..completion.proposals import Proposals
+    from ...completion.proposals import Proposals
 
 __all__ = [
     "Line",
@@ -164,7 +164,7 @@ def completion_views(collection: Store) -> Views | None:
 def _fitted(
     X: Views | None, tags: TagTable, completeness: float | None, rare_words: bool, seed: int, n_jobs: int | None
 ) -> Any:
-    from ..completion.completer import TagCompleter
+    from ...completion.completer import TagCompleter
 
     made = TagCompleter(completeness=completeness, rare_words=bool(rare_words), random_state=seed, n_jobs=n_jobs)
     return made.fit(X, tags)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Ids
+from ...types import Ids
 
 __all__ = ["FLOOR", "Then", "continued_clusters", "identities_of_labels", "overlap_table", "parts_of_merges"]
 

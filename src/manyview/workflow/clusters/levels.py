@@ -14,17 +14,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..collection.runs import Run
-from ..collection.store import Store
-from ..describe.profiles import ClusterProfiles
-from ..errors import ParameterError
-from ..methods.consensus.levels import level_nodes, nodes_of_level
-from ..types import Ids
+from ...collection.runs import Run
+from ...collection.store import Store
+from ...describe.profiles import ClusterProfiles
+from ...errors import ParameterError
+from ...methods.consensus.levels import level_nodes, nodes_of_level
+from ...types import Ids
+from ..compute import Computed
+from ..fit import Fitted, keep_run
+from ..run_views import by_number, describe_run
 from .changes import standing_before
-from .compute import Computed
-from .fit import Fitted, keep_run
 from .living import LiveCluster
-from .run_views import by_number, describe_run
 from .state import State
 
 __all__ = ["Level", "Step", "cut_run", "keep_level", "level_clusters", "neighbouring_levels"]

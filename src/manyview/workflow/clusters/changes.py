@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.history import Entry
-from ..collection.living import Standing
-from ..collection.runs import Run
-from ..collection.store import Store
-from ..types import Ids
+from ...collection.history import Entry
+from ...collection.living import Standing
+from ...collection.runs import Run
+from ...collection.store import Store
+from ...types import Ids
 from .living import closeness_of_items
 from .state import State
 

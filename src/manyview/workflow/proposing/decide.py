@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..collection.history import Entry
-from ..collection.store import Store
-from ..errors import ParameterError
-from ..renamed import renamed
+from ...collection.history import Entry
+from ...collection.store import Store
+from ...errors import ParameterError
+from ...renamed import renamed
 from .suggest import open_proposals
 
 __all__ = ["accept", "add_tag", "choose", "reject", "remove_tag"]

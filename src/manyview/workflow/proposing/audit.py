@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.history import Entry
-from ..collection.store import Store
-from ..completion.audit import CONFIDENCE, Plan, Standing, batch_size, plan, standing
-from ..data.checks import check_number
-from ..errors import Conflict, ParameterError
+from ...collection.history import Entry
+from ...collection.store import Store
+from ...completion.audit import CONFIDENCE, Plan, Standing, batch_size, plan, standing
+from ...data.checks import check_number
+from ...errors import Conflict, ParameterError
+from ..undo import undo
 from .suggest import open_proposals
-from .undo import undo
 
 __all__ = [
     "Audit",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..types import Ints
+from ...types import Ints
 
 __all__ = ["Carriers", "Reason", "reason_of", "sentence"]
 

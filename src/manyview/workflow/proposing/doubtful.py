@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..reading.index import Index
 from .asking import WORTH_ASKING
-from .reading.index import Index
 from .why_proposed import Carriers
 
 __all__ = ["Doubt", "doubtful_tags", "found_doubts"]

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..collection.runs import ClusterRow, Run
-from ..collection.store import Store
-from ..errors import ParameterError
-from ..types import Ids
+from ...collection.runs import ClusterRow, Run
+from ...collection.store import Store
+from ...errors import ParameterError
+from ...types import Ids
 from .identity import overlap_table
 
 __all__ = ["Comparison", "Matched", "compare_runs"]
@@ -87,7 +87,7 @@ def compare_runs(collection: Store, first: int, second: int) -> Comparison:
     """
     from scipy.optimize import linear_sum_assignment
 
-    from ..metrics import adjusted_rand_index, normalized_mutual_info
+    from ...metrics import adjusted_rand_index, normalized_mutual_info
 
     runs = collection.runs.get(first), collection.runs.get(second)
     for run in runs:
