@@ -17,6 +17,9 @@ export const api = {
   facets: (q: string, signal?: Signal) => getJson<T.Facets>("api/facets", { q }, signal),
   tags: (text: string, signal?: Signal) =>
     getJson<T.TagList>("api/tags", { text, limit: 12 }, signal),
+  vocabulary: (query: Query, signal?: Signal) => getJson<T.Vocabulary>("api/vocabulary", query, signal),
+  duplicates: (query: Query, signal?: Signal) => getJson<T.DuplicateList>("api/duplicates", query, signal),
+  writing: (query: Query, signal?: Signal) => getJson<T.WritePreview>("api/write-back", query, signal),
   proposals: (query: Query, signal?: Signal) => getJson<T.ProposalList>("api/proposals", query, signal),
   sample: (signal?: Signal) => getJson<T.ProposalList>("api/proposals/sample", {}, signal),
   itemProposals: (query: Query, signal?: Signal) => getJson<T.ItemProposalList>("api/proposals/items", query, signal),
@@ -47,6 +50,9 @@ export const api = {
   acceptAbove: (probability: number, tag: string | null) =>
     postJson<T.LineDecided>("api/decisions/line", { probability, tag }),
   tag: (items: number[], tag: string, answer: boolean) => postJson<T.Done>("api/tags", { items, tag, answer }),
+  previewTags: (asked: T.TagAction) => postJson<T.TagPreview>("api/vocabulary/preview", asked),
+  careForTags: (asked: T.TagAction) => postJson<T.Done>("api/vocabulary", asked),
+  markDuplicates: (tag: string, kind: string | null) => postJson<T.Done>("api/duplicates/mark", { tag, kind }),
   rename: (id: number, name: string) => postJson<T.Done>(`api/clusters/${id}/rename`, { name }),
   pin: (id: number, pinned: boolean) => postJson<T.Done>(`api/clusters/${id}/pin`, { pinned }),
   level: (to: "coarser" | "finer") => postJson<T.Done>("api/clusters/level", { to }),
