@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from manyview import Collection
 from manyview.errors import ParameterError
 from manyview.web.api.items import tags_page
-from manyview.workflow.reading.index import Index, Parts
+from manyview.workflow.reading.index import Index
+from manyview.workflow.reading.parts import Parts
 from manyview.workflow.reading.search import Query, Term, find_rows, matching, parse_query
 from manyview.writeback.item_files import Files
 

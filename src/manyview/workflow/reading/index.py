@@ -6,10 +6,8 @@ part, for as long as the catalogue's count of changes says that the part is the 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,42 +20,16 @@ from ...data.tags import match_key
 from ...errors import ParameterError
 from ...types import Ints, Mask
 from ..proposing.asking import WORTH_ASKING
+from .parts import Part, Parts
 
 if TYPE_CHECKING:
     from ...collection.living import Standing
     from ..clusters.living import LiveCluster
 
-__all__ = ["Index", "Parts"]
+__all__ = ["Index"]
 
-Part = TypeVar("Part")
-
-_STATES = 3
-"""States of a part that are kept: readers may be one behind."""
 _TAG = (1 << TAG_BITS) - 1
 """A row and a tag are kept as one number."""
-
-
-class Parts:
-    """What was read from a collection, by part and by state; one for all readers in a process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._locks: dict[str, threading.RLock] = {}
-        self._kept: dict[str, OrderedDict[Hashable, Any]] = {}
-
-    def get(self, name: str, state: Hashable, build: Callable[[], Part]) -> Part:
-        """The part as it is in that state; built once, however many ask for it, while others are to be had."""
-        with self._lock:
-            lock = self._locks.setdefault(name, threading.RLock())
-            states = self._kept.setdefault(name, OrderedDict())
-        with lock:
-            if state not in states:
-                states[state] = build()
-                if len(states) > _STATES:
-                    states.popitem(last=False)
-            states.move_to_end(state)
-            found: Part = states[state]
-            return found
 
 
 class Index:
