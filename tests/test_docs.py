@@ -18,10 +18,15 @@ MODULES = sorted(
     for module in pkgutil.walk_packages(manyview.__path__, "manyview.")
     if not module.name.endswith(("_kernels", "__main__"))
 )
+LONG = {"README.md", "consensus.md", "robust_kmeans.md"}  # whole collections: with the slow tests
 ESTIMATORS = [name for name in manyview.__all__ if hasattr(getattr(manyview, name), "get_params")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=pytest.mark.slow if page.name in LONG else ()) for page in PAGES],
+    ids=lambda page: page.name,
+)
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)

@@ -13,11 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, TypeVar
 
 from .errors import ParameterError
 
-__all__ = ["BLOCK_BYTES", "Workers", "effective_n_jobs", "row_blocks", "workers"]
+__all__ = ["BLOCK_BYTES", "Workers", "effective_n_jobs", "row_blocks", "thread_limits", "workers"]
 
 T = TypeVar("T")
 
@@ -66,7 +67,7 @@ class Workers:
 
     def map(self, function: Callable[[slice], T], blocks: Sequence[slice]) -> Iterator[T]:
         """Yield ``function(block)`` for each block, in order; at most two per thread are held at once."""
-        if self._pool is None:
+        if self._pool is None or len(blocks) == 1:  # handing one block to another thread only costs
             yield from map(function, blocks)
             return
         waiting: deque[Future[T]] = deque()
@@ -82,13 +83,21 @@ class Workers:
                 future.cancel()
 
 
+@cache
+def thread_limits() -> Any:
+    """The thread pools of BLAS and OpenMP in this process, looked for once: that reads its whole memory map."""
+    import scipy.linalg  # noqa: F401  brings a BLAS of its own
+    import sklearn.base  # noqa: F401  and this one OpenMP
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 @contextmanager
 def workers(n_jobs: int | None) -> Iterator[Workers]:
     """Threads for the time of one fit. BLAS stays on one thread inside, so that blocks share the cores."""
-    from threadpoolctl import threadpool_limits
-
     n_threads = effective_n_jobs(n_jobs)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with thread_limits().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield Workers(1, None)
             return

@@ -21,7 +21,7 @@ ESTIMATORS = [
     (manyview.RobustMultiviewKMeans(n_init=2, assign="exact", view_weights="equal", view_scale=None), WEIGHTED_STARTS),
     (manyview.ConcatenatedKMeans(n_init=2, view_scale=("minmax", "mean_distance")), WEIGHTED_STARTS),
     (manyview.SingleViewKMeans(n_init=2), WEIGHTED_STARTS),
-    (manyview.ConsensusClustering(3, members=3), {}),
+    (manyview.ConsensusClustering(3, members=1), {}),
     (manyview.AcceleratedKMeans(n_init=2), WEIGHTED_STARTS),
     (manyview.HierarchicalKMeans(n_starts=4), WEIGHTED_STARTS),
     (manyview.CrossModalClustering(n_starts=2), {}),

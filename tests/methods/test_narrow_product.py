@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -100,28 +99,3 @@ def test_views_give_the_same_products_either_way(n_clusters, beside, dtype, monk
         monkeypatch.setattr(narrow, "_WIDTH", width)
         view.products(slice(0, 60), centroids, found[way])
     assert np.allclose(found[0], found[1], rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.slow
-def test_without_numba_s_compiler_blas_multiplies():
-    """Whoever steps through the code with NUMBA_DISABLE_JIT=1 gets the same clusters, slowly."""
-    program = """
-        import numpy as np
-        from manyview import RobustMultiviewKMeans
-
-        rng = np.random.default_rng(0)
-        middles = 9 * np.eye(3)[np.arange(60) % 3]
-        X = [middles + rng.normal(size=(60, 3)), middles @ rng.normal(size=(3, 5)) + rng.normal(size=(60, 5))]
-        print(RobustMultiviewKMeans(3, view_scale="minmax", n_init=2, random_state=0, n_jobs=1).fit(X).labels_.tolist())
-    """
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(program)],
-            env={**os.environ, "NUMBA_DISABLE_JIT": flag},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for flag in ("0", "1")
-    ]
-    assert said[0] == said[1] and said[0].count(",") == 59

@@ -311,6 +311,7 @@ class TagCompleter(MultiviewEstimator):
         learned = completeness_from_answers(proposals.records[~untouched], answers[~untouched])
         if learned is not None:
             self.completeness_, self.completeness_source_ = learned, "decisions"
+            self.untouched_share_ = share_new(np.diff(self.tags_.indptr), learned)
         return self.completeness_
 
     # -- the way in
@@ -349,7 +350,7 @@ class TagCompleter(MultiviewEstimator):
         self.fitted_ = {"items": pack(items), "recipe": pack(recipe.with_neighbours_tags(None))}
 
     def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
-        self.untouched_share_ = share_new(np.diff(self.tags_.indptr))
+        self.untouched_share_ = share_new(np.diff(self.tags_.indptr), self.completeness)
         self.untouched_scale_ = 1.0
         if self.completeness is not None:
             self.completeness_, self.completeness_source_ = float(self.completeness), "given"

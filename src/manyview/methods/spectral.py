@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import workers
+from ..blocks import thread_limits, workers
 from ..errors import ParameterError
 from ..types import Floats, Places
 
@@ -172,14 +172,15 @@ def cluster_rows(
 @contextmanager
 def plain_kmeans() -> Iterator[Callable[..., Any]]:
     """scikit-learn's k-means from one start, on one thread; the function may be called from several threads."""
+    from sklearn import config_context
     from sklearn.cluster import KMeans
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import ThreadpoolController
 
-    controller = ThreadpoolController()
+    limits = thread_limits()
 
     def fit(rows: NDArray[Any], n_clusters: int, init: Any, max_iter: int, seed: int) -> Any:
-        with controller.limit(limits=1, user_api="openmp"):  # OpenMP keeps this number per thread
+        trusted = config_context(assume_finite=True, skip_parameter_validation=True)
+        with trusted, limits.limit(limits=1, user_api="openmp"):  # both are kept per thread
             return KMeans(n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed).fit(rows)
 
     with warnings.catch_warnings():  # here and not in each call: filters belong to the process, not to a thread
