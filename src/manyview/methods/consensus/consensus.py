@@ -24,7 +24,7 @@ from ...errors import ViewWarning
 from ...renamed import warn_renamed
 from ...types import Floats, Places
 from ..agreement import Sample
-from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ..preparation import Prepared, key_of, place_in, prepare, words_again
 from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, scrambled, view_says
@@ -168,9 +168,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             warn_renamed("neighbours", "n_neighbors")
             n_neighbours = int(self.neighbours)
         n_members, entries = check_members(self.members)
-        has_any = views.mask.any(axis=1)
+        has_any = items_with_views(views)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
-        warn_items_without_views(has_any)
         seed = int(as_generator(self.random_state).integers(2**31))
         given = given_members(entries, views)
         previous = None if self.previous is None else check_previous(self.previous, views.n_items)
@@ -216,8 +215,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     def predict(self, X: Any) -> Places:
         """The cluster of each new item, by the votes it would have had; -1 for items that lack every view."""
         views = self._new_views(X)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         labels = np.full(views.n_items, -1, dtype=np.intp)
         rows = np.flatnonzero(has_any)
         if rows.size:

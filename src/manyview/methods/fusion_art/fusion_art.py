@@ -15,7 +15,7 @@ from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given
 from ...data.views import Views
 from ...errors import ParameterError
 from ...types import Places
-from ..base import say, warn_items_without_views
+from ..base import items_with_views, say
 from ._field import (
     empty_field,
     field_of,
@@ -201,8 +201,7 @@ class FusionART(ClusterMixin, FieldResults):
         views = self._fit_views(X)
         self._check_parameters()
         self._start(views, from_data=True)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         rng = as_generator(self.random_state)
         reader = Reader(views, self._layout())
         labels, forced = self._take_groups(y, views, reader)
@@ -247,8 +246,7 @@ class FusionART(ClusterMixin, FieldResults):
         if first:
             self._start(views, from_data=False)
         check_tags(views, self.channels_)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         reader = Reader(views, self._layout())
         labels, forced = self._take_groups(y, views, reader)
         forced[~has_any] = SKIP
@@ -268,8 +266,7 @@ class FusionART(ClusterMixin, FieldResults):
         """
         views = self._new_views(X)
         check_tags(views, self.channels_)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         reader = Reader(views, self._layout())
         field, rules = self._open_field(reader)
         allowed = large_enough(self.field_, self.min_size)

@@ -15,7 +15,7 @@ from ...data.checks import as_generator, missing_rows
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Number
 from ...data.views import Views, is_one_array
 from ...errors import ParameterError, ViewError
-from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ._counts import check_counts, join_counts, suited, warn_empty_rows
 from ._em import Counts, Outcome, best_start, dense_above, fold_in
 
@@ -137,8 +137,7 @@ class PLSA(ClusterMixin, MultiviewEstimator):
     def _fit(self, X: Any, annotations: Any) -> Any:
         views = self._fit_views(X)
         share = self._check_parameters()
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         matrix = join_counts(views, type(self).__name__)
         tags = None if annotations is None else self._annotation_counts(annotations)
         n_topics = int(self.n_clusters if self.n_topics is None else self.n_topics)
@@ -260,8 +259,7 @@ class PLSA(ClusterMixin, MultiviewEstimator):
         """
         shares, loglik, views = self._fold_in(X)
         known = ~np.isnan(loglik)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         warn_empty_rows(has_any & ~known, "have no word that was seen in fit")
         return self._labels(shares, known)
 

@@ -279,19 +279,20 @@ class Index:
 
     def _assign(self, run: Run) -> Ints:
         standing = self._standing(run)
-        return self._spread(standing.ids, standing.clusters)
+        return self._spread(standing.ids, standing.clusters, -1)
 
     def labelled(self, run: Run | None) -> Ints:
         """The cluster that a run itself gave each item, before a person's edits; -1 where it is in none."""
         if run is None:
             return np.full(self.ids.size, -1, dtype=np.int64)
-        return self.part("labelled", "items runs", lambda: self._spread(*self.collection.runs.labelled(run.id)), run.id)
+        labelled = self.collection.runs.labelled
+        return self.part("labelled", "items runs", lambda: self._spread(*labelled(run.id), -1), run.id)
 
-    def _spread(self, ids: Ints, clusters: Ints) -> Ints:
-        """What is said of some items, for every row; -1 for the others."""
-        found = np.full(self.ids.size, -1, dtype=np.int64)
+    def _spread(self, ids: Ints, values: NDArray[Any], otherwise: float) -> NDArray[Any]:
+        """What is said of some items, for every row."""
+        found = np.full(self.ids.size, otherwise, dtype=values.dtype)
         here = self.is_here(ids)
-        found[np.searchsorted(self.ids, ids[here])] = clusters[here]
+        found[np.searchsorted(self.ids, ids[here])] = values[here]
         return found
 
     def members(self, run: Run | None) -> dict[int, Ints]:
@@ -311,14 +312,8 @@ class Index:
         """How sure the run is of each item's place, NaN where it does not say."""
         if run is None:
             return np.full(self.ids.size, np.nan)
-        return self.part("confidence", "items runs", lambda: self._confidences(run), run.id)
-
-    def _confidences(self, run: Run) -> NDArray[np.float64]:
-        found = np.full(self.ids.size, np.nan)
-        ids, values = self.collection.runs.confidence(run.id)
-        here = self.is_here(ids)
-        found[np.searchsorted(self.ids, ids[here])] = values[here]
-        return found
+        confidence = self.collection.runs.confidence
+        return self.part("confidence", "items runs", lambda: self._spread(*confidence(run.id), np.nan), run.id)
 
     # --- proposals ---
 
