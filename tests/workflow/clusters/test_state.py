@@ -17,7 +17,7 @@ from manyview.workflow.clusters.state import State
 from manyview.workflow.fit import fit_collection
 from manyview.workflow.reading.explain import explain_in_run
 
-from .living_samples import make, write
+from ..living_samples import make, write
 
 WORDS = ["sea", "dog", "sky", "sun"]
 

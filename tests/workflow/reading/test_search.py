@@ -15,7 +15,7 @@ from manyview.workflow.reading.parts import Parts
 from manyview.workflow.reading.search import Query, Term, find_rows, matching, parse_query
 from manyview.writeback.item_files import Files
 
-from ..search_table import TABLE, make_collection, say_the_rest
+from ...search_table import TABLE, make_collection, say_the_rest
 
 
 @pytest.fixture
