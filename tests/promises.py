@@ -147,7 +147,7 @@ PARTS = (
         (
             "end_to_end/test_fuzz.py",
             "writeback/test_editor.py::test_mutated_documents_are_edited_or_refused",
-            "features/test_decode.py::TestPool::test_harm_is_charged_to_its_file",
+            "features/opening/test_decode.py::TestPool::test_harm_is_charged_to_its_file",
         ),
         FUZZ,
         "mutated files",
@@ -170,7 +170,7 @@ PARTS = (
         (
             "ingest/test_hostile.py::test_each_bomb_is_over_soon_and_takes_little",
             "ingest/test_ready.py::test_features_made_to_do_harm",
-            "features/test_decode.py::TestBadFiles",
+            "features/opening/test_decode.py::TestBadFiles",
         ),
         unit="bombs",
     ),

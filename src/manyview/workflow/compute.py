@@ -21,7 +21,7 @@ from ..collection.segments import GIVEN
 from ..collection.store import Store
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
-from ..features.decode import BadFile, Clip, DecodePool, Picture
+from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..types import Progress
 from .computed import Computed, Note
 from .remember import fold_duplicates, recognise_moved, remember_contents
