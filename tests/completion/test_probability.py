@@ -141,7 +141,7 @@ def test_items_that_lost_all_tags_are_told_from_new_ones():
 
 
 def test_a_known_completeness_bounds_how_many_items_lost_all_tags():
-    """Complete items with mostly one tag look to Chao's estimate like the rest of many; whoever knows better says so."""
+    """Complete items with mostly one tag look to Chao's estimate like the rest of many; who knows better says so."""
     rng = np.random.default_rng(4)
     counts = rng.choice([1, 2, 3], p=[0.7, 0.2, 0.1], size=2_000)
     new = np.zeros(2_000, dtype=int)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ParameterError
 from ..types import Floats
 
 __all__ = [
     "LEAST_DECISIONS",
     "Calibration",
+    "check_decisions",
     "completeness_from_answers",
     "estimated_completeness",
     "fit_calibration",
@@ -174,6 +176,21 @@ def estimated_completeness(largest: NDArray[Any]) -> float:
     """The mean g of the surest unrecorded pairs: right where some of them are certain to be true."""
     low, high = _COMPLETENESS_RANGE
     return float(np.clip(np.mean(largest), low, high)) if largest.size else (low + high) / 2
+
+
+def check_decisions(accepted: Any, n_proposals: int) -> NDArray[np.bool_]:
+    """A yes or no for each of some proposals, enough of them to learn from."""
+    answers = np.asarray(accepted)
+    if answers.shape != (n_proposals,) or answers.dtype.kind != "b":
+        raise ParameterError(
+            f"accepted must hold True or False for each of the {n_proposals} proposals; got {answers.dtype} "
+            f"of shape {answers.shape}."
+        )
+    if answers.size < LEAST_DECISIONS:
+        raise ParameterError(
+            f"{answers.size} decisions are too few to learn from; at least {LEAST_DECISIONS} are needed."
+        )
+    return answers
 
 
 def completeness_from_answers(

@@ -59,7 +59,7 @@ _ROWS = (
     Method(
         "aplsa",
         "AnnotatedPLSA",
-        "topics.plsa",
+        "topics.annotated_plsa",
         "topics of words, learned with the help of another collection's tags",
         needs=frozenset({"annotations", "counts"}),
     ),

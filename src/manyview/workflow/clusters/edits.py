@@ -64,10 +64,12 @@ def merge(collection: Store, clusters: Iterable[int], *, into: int | None = None
             )
     others = [one for one in chosen if one.id != first.id]
     summary = f"merged {', '.join(f'cluster {one.id} ({one.name})' for one in others)} into {first.id} ({first.name})"
-    with _entry(collection, "merge", summary, [first.id, *(one.id for one in others)], who) as change:
-        for one in others:
-            change.put("clusters", id=one.id, merged_into=first.id)
-    refresh_profiles(now.moved())
+    with collection.transaction():
+        with _entry(collection, "merge", summary, [first.id, *(one.id for one in others)], who) as change:
+            for one in others:
+                change.put("clusters", id=one.id, merged_into=first.id)
+        after = _noted(now.moved())
+    refresh_profiles(after)
     return collection.history.get(change.id)
 
 
@@ -89,7 +91,8 @@ def split(collection: Store, cluster: int, n: int = 2, *, who: str | None = None
         with _entry(collection, "split", summary, [one.id, *made], who) as change:
             for number, part in zip(made, parts[1:], strict=True):
                 change.put_many("placements", [{"item_id": item, "cluster_id": number} for item in part])
-    refresh_profiles(now.moved())
+        after = _noted(now.moved())
+    refresh_profiles(after)
     return collection.history.get(change.id)
 
 
@@ -133,7 +136,8 @@ def move(
             change.put_many("placements", [{"item_id": item, "cluster_id": number} for item in rows])
             if name:
                 change.put("clusters", id=number, name=name)
-    refresh_profiles(now.moved())
+        after = _noted(now.moved())
+    refresh_profiles(after)
     return collection.history.get(change.id)
 
 
@@ -204,7 +208,7 @@ def undo_rows(collection: Store, entry: Entry, *, who: str | None = None) -> Ent
         if why := _contradiction(collection):
             raise Conflict(f"entry {entry.id} ({entry.summary}) cannot be undone: {why} Nothing was changed.")
         run = collection.runs.newest()
-        after = None if run is None else settle(State(collection, run))
+        after = None if run is None else _noted(settle(State(collection, run)))
     if after is not None:
         refresh_profiles(after)
     return done
@@ -249,6 +253,12 @@ def _start(collection: Store) -> State:
     """The state an edit starts from."""
     collection.check_writable("an edit")
     return State(collection)
+
+
+def _noted(after: State) -> State:
+    """The state after an entry, worked out before its transaction ends and once for all who have to know it."""
+    after.collection.living.note_standing(after.standing)
+    return after
 
 
 def _item(now: State, number: int) -> int:

@@ -21,7 +21,7 @@ from ...collection.runs import Run
 from ...collection.sorted_numbers import among
 from ...data.tags import match_key
 from ...errors import ParameterError
-from ...types import Mask
+from ...types import Ints, Mask
 from .index import Index
 
 __all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
@@ -162,10 +162,15 @@ def find_rows(index: Index, mask: Mask, run: Run | None = None, sort: str = "id"
 
 
 def _by_tag(index: Index, term: Term, run: Run | None) -> Mask:
+    return _with_tag(index, term.value, index.known)
+
+
+def _with_tag(index: Index, word: str, pairs: tuple[Ints, Ints]) -> Mask:
+    """The items that pairs of row and tag name with a word."""
     mask = np.zeros(index.ids.size, dtype=bool)
-    number = index.tag_number(term.value)
+    number = index.tag_number(word)
     if number is not None:
-        rows, tags = index.known
+        rows, tags = pairs
         mask[rows[tags == number]] = True
     return mask
 
@@ -188,12 +193,7 @@ def _by_kind(index: Index, term: Term, run: Run | None) -> Mask:
 
 
 def _by_proposed(index: Index, term: Term, run: Run | None) -> Mask:
-    mask = np.zeros(index.ids.size, dtype=bool)
-    number = index.tag_number(term.value)
-    if number is not None:
-        rows, tags = index.open_pairs
-        mask[rows[tags == number]] = True
-    return mask
+    return _with_tag(index, term.value, index.open_pairs)
 
 
 def _by_confidence(index: Index, term: Term, run: Run | None) -> Mask:

@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from manyview.errors import ParameterError
 from manyview.workflow.clusters.compare import compare_runs
 
-from .living_samples import make
+from ..living_samples import make
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from manyview.features.decode import DecodePool, Picture
-from manyview.features.raw_previews import find_preview
+from manyview.features.opening.decode import DecodePool, Picture
+from manyview.features.opening.raw_previews import find_preview
 
 LOSSLESS = b"\xff\xd8\xff\xc3\0\x0b" + bytes(9) + b"\xff\xda" + bytes(9000)  # as raw data are written
 

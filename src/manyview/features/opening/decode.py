@@ -18,10 +18,10 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import effective_n_jobs
-from ..data.checks import check_number
-from ..files import BadFile
-from ..sandbox import Child, child_command
+from ...blocks import effective_n_jobs
+from ...data.checks import check_number
+from ...files import BadFile
+from ...sandbox import Child, child_command
 
 __all__ = ["REASONS", "BadFile", "Clip", "DecodePool", "Decoded", "Picture"]
 

@@ -13,7 +13,7 @@ from manyview.workflow.fit import fit_collection
 from manyview.workflow.reading.index import Index
 from manyview.workflow.undo import undo
 
-from .living_samples import make
+from ..living_samples import make
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from manyview.workflow.proposing.audit import (
 from manyview.workflow.proposing.decide import accept, reject
 from manyview.workflow.proposing.suggest import open_proposals, suggest_tags
 
-from .tagged import make_collection, truth
+from ..tagged import make_collection, truth
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..sandbox import Answer, serve
+from ...sandbox import Answer, serve
 
 __all__ = ["main"]
 

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ..errors import MissingExtra
-from ..files import HEAD, RAW, VIDEOS, BadFile, Kind, ending, open_regular, os_problem, sniff
-from ..sandbox import Answer
-from .duplicates import perceptual_hash, picture_signature
-from .pictures import RGB, flatten_modes
+from ...errors import MissingExtra
+from ...files import HEAD, RAW, VIDEOS, BadFile, Kind, ending, open_regular, os_problem, sniff
+from ...sandbox import Answer
+from ..duplicates import perceptual_hash, picture_signature
+from ..pictures import RGB, flatten_modes
 from .raw_previews import find_preview
 
 __all__ = ["open_file"]
@@ -191,7 +191,7 @@ def _register_heif() -> None:
 
 
 def _clip(file: BinaryIO, limits: dict[str, Any]) -> Answer:
-    from .frames import read_clip
+    from ..frames import read_clip
 
     clip = read_clip(file, limits["max_side"], limits["max_pixels"])
     about = {"format": clip.format, "seconds": clip.seconds, "pairs": list(clip.pairs.shape)}

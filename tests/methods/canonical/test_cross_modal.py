@@ -10,7 +10,7 @@ from manyview.data.tags import TagTable
 from manyview.errors import ParameterError, ViewError, ViewWarning
 from manyview.metrics import adjusted_rand_index, normalized_mutual_info
 
-from .test_coding import stripes
+from ...features.test_coding import stripes
 
 WORDS = [["sea", "beach", "sand"], ["snow", "ski", "slope"], ["street", "car", "night"]]
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from manyview.workflow.clusters.changes import Flow, change_report
 from manyview.workflow.fit import fit_collection
 
-from .living_samples import make
+from ..living_samples import make
 
 
 def state(**clusters):

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from manyview import Collection
 from manyview.errors import ParameterError
 from manyview.web.api.items import tags_page
-from manyview.workflow.reading.index import Index, Parts
+from manyview.workflow.reading.index import Index
+from manyview.workflow.reading.parts import Parts
 from manyview.workflow.reading.search import Query, Term, find_rows, matching, parse_query
 from manyview.writeback.item_files import Files
 
-from ..search_table import TABLE, make_collection, say_the_rest
+from ...search_table import TABLE, make_collection, say_the_rest
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from manyview.workflow.proposing.suggest import completeness_of_record, line, op
 from manyview.workflow.reading.index import Index
 from manyview.writeback.proposal_files import shown, write_proposals
 
-from .tagged import make_collection, truth
+from ..tagged import make_collection, truth
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from ..tiff import Order, Read, directory, first_directory
+from ...tiff import Order, Read, directory, first_directory
 
 __all__ = ["find_preview"]
 

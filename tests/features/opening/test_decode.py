@@ -16,9 +16,9 @@ import pytest
 from PIL import Image
 
 from manyview.errors import ManyviewError, ParameterError
-from manyview.features import decode
-from manyview.features._opening import open_file
-from manyview.features.decode import REASONS, BadFile, Clip, DecodePool, Picture
+from manyview.features.opening import decode
+from manyview.features.opening._opening import open_file
+from manyview.features.opening.decode import REASONS, BadFile, Clip, DecodePool, Picture
 
 PIXELS = np.uint8(np.kron(np.random.default_rng(0).integers(0, 256, (12, 16, 3)), np.ones((10, 10, 1))))
 PHOTO = Image.fromarray(PIXELS)
@@ -214,7 +214,7 @@ def folder(tmp_path):
 
 PLANTED = """
 import os, sys, time
-from manyview.features import _decode_child, _opening
+from manyview.features.opening import _decode_child, _opening
 real = _opening._answer
 def answer(file, name, limits):
     name = os.path.basename(name)
@@ -316,7 +316,7 @@ class TestPool:
         script = (
             "import os, signal, sys, time\n"
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # jobs in the background ignore it
-            "from manyview.features import decode\n"
+            "from manyview.features.opening import decode\n"
             f"decode._Child.command = (sys.executable, '-P', '-c', {PLANTED!r})\n"
             "pool = decode.DecodePool(1)\n"
             "outcomes = pool.decode(sys.argv[1:])\n"

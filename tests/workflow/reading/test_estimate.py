@@ -5,7 +5,7 @@ import pytest
 from manyview.workflow.reading import estimate
 from manyview.workflow.reading.estimate import estimate_work
 
-from .tagged import make_collection, make_tagged
+from ..tagged import make_collection, make_tagged
 
 
 def test_an_estimate_grows_with_the_collection(tmp_path, monkeypatch):
