@@ -91,6 +91,14 @@ def test_proposals_above_a_probability(completer):
     assert 0 < len(old) < len(proposals) and old.scores.min() >= least
 
 
+def test_words_that_are_not_wanted_are_not_proposed(completer):
+    everything = completer.propose(top=3)
+    word = everything[0].tag
+    fewer = completer.propose(top=3, without=[word.upper()])
+    assert len(fewer) == len(everything)  # the next best takes its place
+    assert word not in {one.tag for one in fewer} and word in {one.tag for one in everything}
+
+
 def test_probabilities_are_what_is_found():
     looks, words, tags, _ = collection(n_items=900)
     visible, hidden = hide(tags, 0.4, 0)

@@ -27,6 +27,7 @@ from . import (
     serve,
     show,
     suggest,
+    tags,
     undo,
 )
 from .talk import settings
@@ -74,6 +75,7 @@ for _command in (
     suggest.suggest,
     decide.accept,
     decide.reject,
+    tags.tags,
     apply.apply,
     undo.undo,
     report.report,

@@ -110,7 +110,7 @@ class Reading:
 
     def pairs_said(self) -> Ints:
         """What files and tables say."""
-        return self._pairs("item_tags")
+        return self._pairs("said_tags")
 
     def pairs_decided(self, answer: bool) -> Ints:
         """What a person said yes, or no, to."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..blocks import workers
 from ..data.checks import as_generator, check_number
 from ..data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
-from ..data.tags import TagTable, as_tag_table
+from ..data.tags import TagTable, as_tag_table, match_key
 from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator, say
@@ -226,12 +226,14 @@ class TagCompleter(MultiviewEstimator):
         tags: Any = None,
         min_probability: float | None = None,
         *,
+        without: Iterable[str] = (),
         min_score: float | None = None,
     ) -> Proposals:
         """The best tags that each item does not carry, with score, probability and reason.
 
         At most ``top`` per item, each at least as likely as ``min_probability`` (0 to 1). Never a tag the item has, one
-        that was answered with no, or one that no item of ``fit`` carries. ``X`` and ``tags`` as in ``tag_scores``.
+        that was answered with no, one of ``without``, or one that no item of ``fit`` carries. ``X`` and ``tags`` as in
+        ``tag_scores``.
         Works through blocks of items; only what is proposed is kept. ``min_score``, a line through the raw scores, goes
         with the next release.
         """
@@ -243,6 +245,8 @@ class TagCompleter(MultiviewEstimator):
             least = check_number("min_score", min_score)
         asked = self._asked(X, tags)
         never = np.asarray(self.tags_.sum(axis=0)).ravel() == 0
+        unwanted = set(map(match_key, without))
+        never |= np.array([match_key(name) in unwanted for name in self.tag_names_], dtype=bool)
         parts: list[Any] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), *np.zeros((2, 0)))]
         with workers(self.n_jobs) as threads:
             for batch, row, item, column, score in asked.best(int(top), least, never, threads):
