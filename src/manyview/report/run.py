@@ -22,6 +22,7 @@ def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterR
         thumbnails=lambda row: collection.thumbs.get(items[row].id),
         captions=[text or "" for text in collection.items.texts()],
         evaluation=collection.runs.evaluation(),
+        number=run.figures.get("number"),
         settings={
             "run": run.id,
             "method": run.method,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from ._communities import communities
 from ._graph import NeighbourGraph
 from ._vote import Points, kinds_of, points_of
 
-__all__ = ["ClusterNumbers", "count_clusters"]
+__all__ = ["ClusterNumbers", "count_clusters", "score_picture"]
 
 _MOST_ITEMS = 6_000
 _MOST_VECTORS = 250
@@ -77,9 +77,7 @@ class ClusterNumbers:
 
     def svg(self) -> str:
         """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
-        marks = [one for one in (self.n_clusters, self.coarser, self.finer) if one is not None]
-        title = f"how clearly the neighbours fall apart: {self.n_clusters} clusters"
-        return picture(curve(self.candidates, self.score[:, None], marks, title, 0)) if self.score.size else picture()
+        return score_picture(self.to_dict())
 
     def plot(self, path: Any) -> Path:
         """Write the picture of ``svg`` to a file, which any browser shows."""
@@ -92,6 +90,15 @@ class ClusterNumbers:
         plain = {key: getattr(self, key) for key in self.__dataclass_fields__}
         lists = {key: value.tolist() for key, value in plain.items() if isinstance(value, np.ndarray)}
         return {**plain, **lists}
+
+
+def score_picture(numbers: Mapping[str, Any]) -> str:
+    """The picture of ``ClusterNumbers.svg``, from what its ``to_dict`` gave."""
+    if not len(numbers["score"]):
+        return picture()
+    marks = [one for one in (numbers["n_clusters"], numbers["coarser"], numbers["finer"]) if one is not None]
+    title = f"how clearly the neighbours fall apart: {numbers['n_clusters']} clusters"
+    return picture(curve(np.asarray(numbers["candidates"]), np.asarray(numbers["score"])[:, None], marks, title, 0))
 
 
 def count_clusters(
