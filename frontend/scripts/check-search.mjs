@@ -13,10 +13,10 @@ function compiled(name, needs = {}) {
   return `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
 }
 
-const { fold, matcher, readTerms } = await import(compiled("site-search", { "./query": compiled("query") }));
+const { fold, matcher, readTerms, treeOf } = await import(compiled("site-search", { "./query": compiled("query") }));
 const table = JSON.parse(read("../../tests/search.json"));
 
-const rows = table.items.map(({ name, text, tags, cluster, confidence }, at) => ({
+const rows = table.items.map(({ name, text, tags, cluster, confidence, taken, camera, lens = "", place }, at) => ({
   id: at + 1,
   key: name,
   kind: text ? "document" : "row",
@@ -25,6 +25,10 @@ const rows = table.items.map(({ name, text, tags, cluster, confidence }, at) => 
   confidence,
   tags,
   n_tags: tags.length,
+  taken,
+  camera,
+  lens,
+  place,
 }));
 const texts = new Map(table.items.map(({ text }, at) => [at + 1, text]));
 const proposed = new Map();
@@ -32,9 +36,13 @@ for (const [name, tag] of table.proposed) {
   proposed.set(fold(tag), (proposed.get(fold(tag)) ?? new Set()).add(rows.find((row) => row.key === name).id));
 }
 
+/** A word and all that stand above it, from the most general. */
+const pathTo = (word) => (word in table.below ? [...pathTo(table.below[word]), word] : [word]);
+const below = treeOf(Object.keys(table.below).map(pathTo));
+
 const wrong = [];
 for (const [query, expected] of table.questions) {
-  const found = rows.filter(matcher(readTerms(query), { texts, proposed })).map((row) => row.key);
+  const found = rows.filter(matcher(readTerms(query), { texts, proposed, below })).map((row) => row.key);
   if (JSON.stringify(found) !== JSON.stringify(expected)) wrong.push(`${query}: found ${found}; expected ${expected}`);
 }
 for (const [query, sentence] of table.refused) {

@@ -12,6 +12,7 @@ from manyview.workflow.reading.index import Index
 from manyview.workflow.reading.search import matching, parse_query
 from manyview.workflow.repair import repair
 from manyview.workflow.vocabulary.listing import kin_of_tags, list_tags
+from manyview.workflow.vocabulary.tree import tag_tree
 from manyview.writeback.editor import Edit, new_document
 
 KEYWORDS = {
@@ -192,6 +193,8 @@ def test_a_parent_is_written_as_a_path_and_taken_back(photos):
 
 
 def test_a_new_name_of_a_parent_goes_down_to_its_children(photos):
+    trial = photos.edit_tags("rename", "Animals", "Tiere", dry_run=True)
+    assert (trial.n_items, trial.n_files) == (2, 2)  # the items of cats, which stand below
     photos.edit_tags("parent", "Cat", "Animals")
     photos.edit_tags("rename", "Animals", "Tiere")
     assert ("Tiere", "Cat") in photos.hierarchy and ("Tiere", "cats") in photos.hierarchy
@@ -279,3 +282,31 @@ def test_a_catalogue_that_is_lost_gets_its_words_back(photos):
         assert [line._replace(last="") for line in list_tags(again)] == lines
         assert json.loads(json.dumps([*again.hierarchy[0]])) == ["Animals", "Cat"]
         again.undo()
+
+
+def test_the_tree_and_what_is_found_through_it(photos):
+    photos.edit_tags("parent", "Animals", "Life")
+    index = Index(photos)
+    assert [(node.name, node.depth, node.n_items, node.n_own) for node in tag_tree(index)] == [
+        ("Life", 0, 2, 0),
+        ("Animals", 1, 2, 0),
+        ("cats", 2, 2, 2),
+        ("Travel", 0, 2, 0),
+        ("Rome", 1, 2, 2),
+    ]
+    mask = index.with_tag("Cat")
+    assert [(node.name, node.n_items) for node in tag_tree(index, mask)] == [("Life", 1), ("Animals", 1), ("cats", 1)]
+    assert search(photos, "tag:travel") == ["b.png", "e.png"] and search(photos, "tag:Life -tag:Rome") == ["c.png"]
+    photos.edit_tags("rename", "Travel", "Reisen")
+    assert search(photos, "tag:Reisen") == search(photos, "tag:Travel") == ["b.png", "e.png"]
+
+
+def test_a_cluster_is_named_by_what_stands_above_where_that_says_more(tmp_path):
+    table = tmp_path / "t.csv"
+    rows = ["dog", "cat", "horse", "dog", "cat", "horse", "rose", "rose", "rose", "rose", "tulip", "rose"]
+    table.write_text("id,x,words\n" + "".join(f"{n},{int(n > 5)},{row}\n" for n, row in enumerate(rows)))
+    with Collection.create(tmp_path / "t.manyview", table, id="id", tags="words", views={"x": ["x"]}) as found:
+        for tag, above in {"dog": "animal", "cat": "animal", "horse": "animal", "rose": "plant"}.items():
+            found.edit_tags("parent", tag, above)
+        run = found.fit("rmkmc", 2, views=["x"])
+        assert {one.name for one in found.runs.clusters(run.id)} == {"animal", "rose"}

@@ -1214,6 +1214,8 @@ export interface components {
         };
         /** Facets */
         Facets: {
+            /** Cameras */
+            cameras: components["schemas"]["TagCount"][];
             /** Clusters */
             clusters: components["schemas"]["ClusterCount"][];
             /** Kinds */
@@ -1224,10 +1226,14 @@ export interface components {
             tags: components["schemas"]["TagCount"][];
             /** Total */
             total: number;
+            /** Tree */
+            tree: components["schemas"]["TagPlace"][];
             /** Unplaced */
             unplaced: number;
             /** Untagged */
             untagged: number;
+            /** Years */
+            years: components["schemas"]["TagCount"][];
         };
         /** FileProblem */
         FileProblem: {
@@ -1842,6 +1848,15 @@ export interface components {
         TagCount: {
             /** Count */
             count: number;
+            /** Name */
+            name: string;
+        };
+        /** TagPlace */
+        TagPlace: {
+            /** Count */
+            count: number;
+            /** Depth */
+            depth: number;
             /** Name */
             name: string;
         };
@@ -2826,7 +2841,7 @@ export interface operations {
                 cluster?: number | null;
                 tag?: string | null;
                 run?: number | null;
-                sort?: "id" | "name" | "confidence" | "typical";
+                sort?: "id" | "name" | "confidence" | "typical" | "date" | "newest";
                 offset?: number;
                 limit?: number;
             };

@@ -10,6 +10,7 @@ import typer
 from .talk import print_json, print_table, safe, say, spoken
 
 if TYPE_CHECKING:
+    from ..workflow.collection import Collection
     from ..workflow.vocabulary.listing import Kin, TagLine
 
 _ACTIONS = (
@@ -27,6 +28,7 @@ def tags(
     find: Annotated[str, typer.Option(help="List only tags that hold these letters.")] = "",
     rows: Annotated[int, typer.Option(min=1, help="Number of tags to list.")] = 40,
     kin: Annotated[bool, typer.Option("--kin", help="List tags that may be one, or belong together.")] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="List the tags that stand above or below others.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much an action would change.")] = False,
     who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -41,6 +43,9 @@ def tags(
 
     if action is None:
         with Collection.open(collection) as found:
+            if tree:
+                _show_tree(found, as_json)
+                return
             lines = list_tags(found, order, find)
             related = kin_of_tags(found, meaning=kin)
         _list(collection, lines, related, rows, kin, as_json)
@@ -54,6 +59,20 @@ def tags(
     say(f"{'would have ' if dry_run else ''}{safe(done.sentence)}{'' if entry is None else f' (entry {entry})'}")
     if entry is not None and done.n_files:
         say(f"\nNext: manyview apply {safe(collection)} --dry-run shows what changes in the files")
+
+
+def _show_tree(collection: Collection, as_json: bool) -> None:
+    from ..workflow.reading.index import Index
+    from ..workflow.vocabulary.tree import tag_tree
+
+    nodes = tag_tree(Index(collection))
+    if as_json:
+        print_json({"tree": [{**node._asdict(), "path": list(node.path)} for node in nodes]})
+        return
+    if not nodes:
+        say(f"no tag of {safe(collection.path)} stands below another; `tags ... parent TAG PARENT` puts one there.")
+        return
+    print_table(("tag", ">items"), [("  " * node.depth + node.name, node.n_items) for node in nodes])
 
 
 def _list(path: Path, lines: list[TagLine], related: list[Kin], rows: int, kin: bool, as_json: bool) -> None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from typing import Any
 
-from ..methods.consensus.number import score_picture
 from .markup import Markup, tag
 
 __all__ = ["number_section"]
 
 
-def number_section(found: Mapping[str, Any] | None) -> Markup | None:
+def number_section(found: Any) -> Markup | None:
     """The reason and the curve behind it; None where the number was given or there was nothing to choose from."""
-    if not found or not found.get("score"):
+    if found is None or not len(found.score):
         return None
-    svg = base64.b64encode(score_picture(found).encode()).decode()
-    numbers = ", ".join(str(found[key]) for key in ("coarser", "n_clusters", "finer") if found[key] is not None)
+    svg = base64.b64encode(found.svg().encode()).decode()
+    numbers = ", ".join(str(one) for one in (found.coarser, found.n_clusters, found.finer) if one is not None)
     said = f"The score over the number of clusters, with marks at {numbers}."
     image = tag("img", src=f"data:image/svg+xml;base64,{svg}", alt=said, class_="curve")
-    reason = tag("p", found["reason"], class_="facts")
+    reason = tag("p", found.reason, class_="facts")
     return tag("section", tag("h2", "How many clusters"), reason, image, class_="cluster")

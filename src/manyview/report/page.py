@@ -46,7 +46,7 @@ class ClusterReport:
     captions : one text per item, shown where there is no picture
     settings : dict of what to say about the run: method, seed, time, ...
     evaluation : what ``Collection.runs.evaluation()`` gives: figures of ``manyview eval``, or None
-    number : what ``suggest_n_clusters(X).to_dict()`` gives: how the number of clusters was found, or None
+    number : what ``suggest_n_clusters(X)`` gives: how the number of clusters was found, or None
     n_pictures : int, default=12
         Typical items shown per cluster, as far as the profiles list them; borderline items are half as many. Pictures
         together stay below 7 MB, so that a page of a hundred clusters stays below 10 MB; the first of each cluster come
@@ -68,7 +68,7 @@ class ClusterReport:
         captions: Sequence[str] | None = None,
         settings: Mapping[str, Any] | None = None,
         evaluation: Mapping[str, Any] | None = None,
-        number: Mapping[str, Any] | None = None,
+        number: Any = None,
         n_pictures: int = 12,
     ) -> None:
         if captions is not None and len(captions) != profiles.n_items:

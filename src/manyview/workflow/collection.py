@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .clusters.levels import Step
     from .proposing.doubtful import Doubt
     from .reading.content import Answer
+    from .reading.duplicates import Duplicates
     from .reading.parts import Parts
     from .vocabulary.care import Cared
     from .vocabulary.listing import TagLine
@@ -257,6 +258,16 @@ class Collection(Store):
 
         chosen: dict[str, Any] = {"min_probability": min_probability, "tag": tag, "item": item}
         return reject(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
+
+    def duplicates(self, kind: str | None = None) -> list[Duplicates]:
+        """Items that show the same, in groups: exact copies and near ones, which would be kept, and why.
+
+        ``kind`` is "exact" or "near". Near ones are known once the pictures were looked at. Nothing is ever deleted;
+        ``workflow.reading.duplicates.mark_duplicates`` tags those that would not be kept.
+        """
+        from .reading.duplicates import find_duplicates
+
+        return find_duplicates(self, kind)
 
     def list_tags(self, order: str = "count") -> list[TagLine]:
         """Every tag with how often and when it was used, its place, and what a person said of it.

@@ -24,7 +24,7 @@ from ._communities import communities
 from ._graph import NeighbourGraph
 from ._vote import Points, kinds_of, points_of
 
-__all__ = ["ClusterNumbers", "count_clusters", "score_picture"]
+__all__ = ["ClusterNumbers", "count_clusters"]
 
 _MOST_ITEMS = 6_000
 _MOST_VECTORS = 250
@@ -77,7 +77,11 @@ class ClusterNumbers:
 
     def svg(self) -> str:
         """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
-        return score_picture(self.to_dict())
+        if not self.score.size:
+            return picture()
+        marks = [one for one in (self.n_clusters, self.coarser, self.finer) if one is not None]
+        title = f"how clearly the neighbours fall apart: {self.n_clusters} clusters"
+        return picture(curve(self.candidates, self.score[:, None], marks, title, 0))
 
     def plot(self, path: Any) -> Path:
         """Write the picture of ``svg`` to a file, which any browser shows."""
@@ -91,14 +95,11 @@ class ClusterNumbers:
         lists = {key: value.tolist() for key, value in plain.items() if isinstance(value, np.ndarray)}
         return {**plain, **lists}
 
-
-def score_picture(numbers: Mapping[str, Any]) -> str:
-    """The picture of ``ClusterNumbers.svg``, from what its ``to_dict`` gave."""
-    if not len(numbers["score"]):
-        return picture()
-    marks = [one for one in (numbers["n_clusters"], numbers["coarser"], numbers["finer"]) if one is not None]
-    title = f"how clearly the neighbours fall apart: {numbers['n_clusters']} clusters"
-    return picture(curve(np.asarray(numbers["candidates"]), np.asarray(numbers["score"])[:, None], marks, title, 0))
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> ClusterNumbers:
+        """What ``to_dict`` gave, as it was."""
+        arrays = {key: np.asarray(plain[key]) for key in ("candidates", "score", "eigenvalues")}
+        return cls(**{**plain, **arrays})
 
 
 def count_clusters(

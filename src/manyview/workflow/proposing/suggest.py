@@ -26,6 +26,8 @@ from ...errors import ParameterError
 from ...renamed import renamed
 from ...types import Progress
 from ..compute import Computed, compute_views, default_views
+from ..run_views import sensible_views
+from ..vocabulary.tree import tag_hierarchy
 from .doubtful import found_doubts
 from .why_proposed import Carriers, reason_of, sentence
 
@@ -109,8 +111,8 @@ def suggest_tags(
     scale = untouched_of_record(collection)
     settings = {"top": int(top), "seed": int(seed), "completeness": completeness, "rare_words": bool(rare_words)}
     views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
-    silent = silent_words(collection)
-    state = _state(collection, tags, ids, views, settings, given, scale, silent)
+    silent, hierarchy = silent_words(collection), tag_hierarchy(collection)
+    state = _state(collection, tags, ids, views, settings, given, scale, [silent, collection.hierarchy])
     if (known := _same(collection, state)) is not None:
         return Suggested(known, [*known.figures["said"], "nothing has changed since."], computed, is_new=False)
     numbers = [collection.tagging.find(name) for name in tags.names]
@@ -125,7 +127,7 @@ def suggest_tags(
         completer.untouched_scale_ = scale
         if progress is not None:
             progress(_STEP, 1, 3)
-        found = completer.propose(top=int(top), without=silent)
+        found = completer.propose(top=int(top), without=silent, hierarchy=hierarchy)
         if progress is not None:
             progress(_STEP, 2, 3)
         rows = list(_rows(found, numbers, ids, progress))
@@ -164,9 +166,8 @@ def silent_words(collection: Store) -> list[str]:
 
 
 def completion_views(collection: Store) -> Views | None:
-    """Every view there is, but for visual words beside others, as in a fit; None where there is none."""
-    there = collection.view_names
-    chosen = [name for name in there if name != "visual_words" or len(there) == 1]
+    """Every view there is, but for those that have to be named, as in a fit; None where there is none."""
+    chosen = sensible_views(collection)
     return collection.views(chosen) if chosen else None
 
 
@@ -193,10 +194,10 @@ def _state(
     settings: dict[str, Any],
     given: float | None,
     scale: float,
-    silent: Sequence[str],
+    words: Sequence[Any],
 ) -> str:
     """A word that is another one when anything that proposals depend on is."""
-    total = hashlib.sha256(as_json([list(tags.names), views, settings, given, scale, list(silent)]).encode())
+    total = hashlib.sha256(as_json([list(tags.names), views, settings, given, scale, list(words)]).encode())
     for matrix in (tags.yes, tags.no):
         total.update(matrix.indptr.tobytes() + matrix.indices.tobytes())
     total.update(ids.tobytes())

@@ -65,12 +65,17 @@ class _Words:
         self.vocabulary = collection.vocabulary
         self.care = collection.vocabulary.care()
         self.names = collection.tagging.vocabulary()
+        self._tried: dict[str, int] = {}
+        """New words, while nothing is written."""
 
     def known(self, word: str) -> int:
         """The number of a word that is in use, or a sentence with those it may have been."""
         own = self.vocabulary.own_number(clean_word(word))
         if own is not None and (own not in self.care or self.care[own].alias_of is None):
             return own
+        above = {word_key(part) for path in self.collection.hierarchy for part in path}
+        if own is None and word_key(word) in above:  # it stands above tags, and is none itself yet
+            return self.new(word)
         return tag_number(self.collection, word)
 
     def new(self, word: str) -> int:
@@ -78,10 +83,12 @@ class _Words:
         if not (word := clean_word(word)):
             raise ParameterError("a tag must be a word.")
         found = self.vocabulary.own_number(word)
-        if found is None and not self._is_trial:
-            found = self.vocabulary.new_number(word)
+        if found is None:
+            key = word_key(word)
+            found = self._tried.setdefault(key, -1 - len(self._tried)) if self._is_trial else None
+            found = self.vocabulary.new_number(word) if found is None else found
             self.names[found] = word
-        return found or -1
+        return found
 
     def holders(self, tag: int) -> set[int]:
         return set(self.vocabulary.holders(tag))
@@ -151,7 +158,7 @@ def _rename(words: _Words, old: str, new: str) -> _Plan:
         for below in words.below(source):
             plan.items |= words.holders(below)
         return plan
-    if target != -1 and words.holders(target):
+    if words.holders(target):
         raise ParameterError(f"there is a tag {words.names[target]!r} already; merge the two: {ACTIONS['merge']}.")
     was = words.care.get(source, Care(source))
     _put_into(plan, words, [source], target)
@@ -203,7 +210,7 @@ def _alias(words: _Words, word: str, of: str) -> _Plan:
     target, source = words.known(of), words.new(word)
     if source == target:
         raise ParameterError(f"{word!r} is that very tag.")
-    if source != -1 and (n := len(words.holders(source))):
+    if n := len(words.holders(source)):
         raise ParameterError(
             f"{n} items carry {word!r}; to make it one with {of!r}, merge the two: {ACTIONS['merge']}."
         )
