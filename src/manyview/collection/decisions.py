@@ -49,8 +49,12 @@ class Decisions:
         verb: str | None = None,
         note: str | None = None,
         detail: Mapping[str, Any] | None = None,
+        cluster: tuple[int, str] | None = None,
     ) -> Entry:
-        """Write answers down; see ``Collection.decide``. The summary begins with ``verb`` and ends with ``note``."""
+        """Write answers down; see ``Collection.decide``. The summary begins with ``verb`` and ends with ``note``.
+
+        ``cluster`` is the number of one and its new name: given, and taken back, together with the answers.
+        """
         given = [(int(item), clean_word(word)) for item, word in pairs]
         wanted = list({(item, word_key(word)): (item, word) for item, word in given}.values())
         if not wanted or not all(word for _, word in wanted):
@@ -66,6 +70,8 @@ class Decisions:
             self._catalog.transaction(),
             self._history.record(kind, summary, who=who, detail=told) as change,
         ):
+            if cluster is not None:
+                change.put("clusters", id=cluster[0], name=cluster[1])
             who, at = self._history.get(change.id).who, now()
             numbers = self._tagging.numbers(words)
             pairs_of = [(item, numbers[word]) for item, word in wanted]

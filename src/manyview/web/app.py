@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from .._version import __version__
 from ..errors import Busy, Conflict, ManyviewError, ParameterError, StoreError
 from . import models
-from .api import audit, clusters, doubtful, edits, export, items, map, media, proposals, runs
+from .api import audit, clusters, doubtful, edits, export, first_tags, items, map, media, proposals, runs, search
 from .gallery import Gallery
 from .refusals import Absent
 from .security import Access, Guard
@@ -27,10 +27,12 @@ STATIC = Path(__file__).parent / "static"
 _ROUTERS = (
     media.router,
     items.router,
+    search.router,
     clusters.router,
     proposals.router,
     audit.router,
     doubtful.router,
+    first_tags.router,
     edits.router,
     runs.router,
     map.router,

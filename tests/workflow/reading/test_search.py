@@ -15,7 +15,7 @@ from manyview.workflow.reading.parts import Parts
 from manyview.workflow.reading.search import Query, Term, find_rows, matching, parse_query
 from manyview.writeback.item_files import Files
 
-from ...search_table import TABLE, make_collection, say_the_rest
+from ...search_table import TABLE, make_collection, make_pictures, say_the_rest
 
 
 @pytest.fixture
@@ -35,6 +35,17 @@ def test_every_question_of_the_table(made):
     say_the_rest(made)
     for text, expected in TABLE["questions"]:
         assert find(made, text) == sorted(expected), text
+
+
+def test_every_question_of_the_table_about_pictures(tmp_path, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    with make_pictures(tmp_path) as pictures:
+        for text, hits, n_more, seen, sentence in TABLE["pictures"]["questions"]:
+            found = pictures.search(text)
+            told = [[pictures.items.get(hit.item).key, hit.how] for hit in found.hits]
+            assert [told, len(found.more), found.seen, found.sentence] == [hits, n_more, seen, sentence], text
+        for text in TABLE["pictures"]["unknown"]:  # sentences are asked of pictures where there is a text model
+            assert pictures.search(text).seen is not None
 
 
 @pytest.mark.parametrize(("text", "sentence"), TABLE["refused"])

@@ -10,5 +10,6 @@ from .comparing import *  # noqa: F403
 from .decisions import *  # noqa: F403
 from .edits import *  # noqa: F403
 from .items import *  # noqa: F403
+from .meaning import *  # noqa: F403
 from .proposals import *  # noqa: F403
 from .runs import *  # noqa: F403

@@ -25,6 +25,10 @@ class Member(Response):
 class ClusterRow(Response):
     id: int
     name: str
+    is_guess: bool
+    """Is the name only guessed from what the pictures show? Then it ends with a question mark."""
+    words: list[str]
+    """What a generated name is made of."""
     size: int
     cohesion: float | None
     tags: list[TagShare]
@@ -60,6 +64,7 @@ class Borderline(Response):
 class NearCluster(Response):
     id: int
     name: str
+    is_guess: bool
     closeness: float
 
 

@@ -11,6 +11,7 @@ from .runs import RunFacts
 class ComparedCluster(Response):
     id: int
     name: str
+    is_guess: bool
     size: int
 
 
@@ -51,6 +52,7 @@ class ComparePage(Response):
 class MapName(Response):
     id: int
     name: str
+    is_guess: bool
     size: int
     x: float
     y: float

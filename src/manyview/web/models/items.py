@@ -71,6 +71,8 @@ class ItemPage(Response):
     proposals: list[Proposal]
     cluster: int | None
     cluster_name: str | None
+    is_guess: bool
+    """Is the name of its cluster only guessed?"""
     confidence: float | None
     links: list[ItemLink]
     why: Why | None
@@ -89,6 +91,7 @@ class TagCount(Response):
 class ClusterCount(Response):
     id: int
     name: str
+    is_guess: bool
     count: int
 
 

@@ -20,7 +20,7 @@ from ...errors import Conflict, ParameterError, StoreError
 from .living import LiveCluster, refresh_profiles, settle
 from .state import State
 
-__all__ = ["ACTIONS", "link", "merge", "move", "pin", "rename", "split", "undo_rows"]
+__all__ = ["ACTIONS", "check_name", "link", "merge", "move", "pin", "rename", "split", "undo_rows"]
 
 ACTIONS = ("rename", "merge", "split", "move", "pin", "link")
 _LONGEST_NAME = 200
@@ -37,7 +37,7 @@ def rename(collection: Store, cluster: int, name: str | None, *, who: str | None
         with _entry(collection, "rename", f"took the name {one.name!r} from cluster {one.id}", [one.id], who) as change:
             change.put("clusters", id=one.id, name=None)
         return collection.history.get(change.id)
-    word = _check_name(now, one.id, name)
+    word = check_name(now, one.id, name)
     summary = f"renamed cluster {one.id} from {one.name!r} to {word!r}"
     with _entry(collection, "rename", summary, [one.id], who) as change:
         change.put("clusters", id=one.id, name=word)
@@ -110,7 +110,7 @@ def move(
     """
     now = _start(collection)
     if cluster is None:
-        name = None if name is None or not name.strip() else _check_name(now, None, name)
+        name = None if name is None or not name.strip() else check_name(now, None, name)
     elif name is not None:
         raise ParameterError("a name is for a new cluster; use rename for an existing one.")
     target = None if cluster is None else now.cluster(cluster)
@@ -298,7 +298,8 @@ def _name(collection: Store, item: int) -> str:
     return collection.items.get(item).key.encode("utf-8", "backslashreplace").decode()
 
 
-def _check_name(now: State, cluster: int | None, name: str) -> str:
+def check_name(now: State, cluster: int | None, name: str) -> str:
+    """A name as it is kept, or why this cluster cannot have it."""
     word = " ".join(name.split())
     if len(word) > _LONGEST_NAME:
         raise ParameterError(f"a name has at most {_LONGEST_NAME} characters, got {len(word)}.")

@@ -172,6 +172,11 @@ class Index:
         pairs = np.concatenate([yes, no])
         return pairs, np.arange(pairs.size) < yes.size
 
+    def answered_rows(self, word: str) -> Ints:
+        """Rows of items of which a person has accepted or refused a tag, ascending."""
+        number, (pairs, _) = self.tag_number(word), self.decided
+        return distinct(pairs[(pairs & _TAG) == number] >> TAG_BITS) if number is not None else pairs[:0]
+
     def _by_row(self, found: Ints) -> Ints:
         """Pairs of item and tag as pairs of row and tag, sorted; without items that are gone."""
         items = found >> TAG_BITS
@@ -301,6 +306,10 @@ class Index:
     def cluster_names(self, run: Run | None) -> dict[int, str]:
         """Names by identity."""
         return {one.id: one.name or f"cluster {one.id}" for one in (self._kept_clusters(run) if run else ())}
+
+    def guessed(self, run: Run | None) -> frozenset[int]:
+        """Clusters whose names are only guessed."""
+        return frozenset(one.id for one in (self._kept_clusters(run) if run else ()) if one.is_guess)
 
     def assignment(self, run: Run | None) -> Ints:
         """The cluster of each item, -1 where it is in none."""
