@@ -8,6 +8,9 @@ import numpy as np
 
 from manyview import Collection
 from manyview.workflow.clusters.edits import rename
+from manyview.workflow.proposing.decide import add_tag
+
+from .untagged import collection_of
 
 TABLE = json.loads(Path(__file__).with_name("search.json").read_text(encoding="utf-8"))
 
@@ -25,6 +28,17 @@ def make_collection(folder):
     sure = [float("nan") if one["confidence"] is None else one["confidence"] for one in items]
     found.save_run("rmkmc", np.array([one["cluster"] for one in items]), confidence=sure)
     return found
+
+
+def make_pictures(folder):
+    """The pictures of the table: six each of three words, two with tags; all in one cluster."""
+    pictures = TABLE["pictures"]
+    made = collection_of(folder, tuple(pictures["shows"]), n=pictures["of_each"], noise=0.2)
+    for name, tags in pictures["tags"].items():
+        for tag in tags:
+            add_tag(made, [made.items.named(name).id], tag)
+    made.save_run("rmkmc", np.zeros(len(made.items), dtype=np.int64))
+    return made
 
 
 def say_the_rest(made):

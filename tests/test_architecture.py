@@ -18,17 +18,27 @@ def test_every_room_has_its_row():
 
 
 def test_no_folder_is_a_long_list():
-    """At most twenty files beside ``__init__.py``; ``cli`` has one for each command."""
-    for folder in {path.parent for path in SOURCE.rglob("*.py")} - {SOURCE / "cli"}:
-        names = sorted(path.name for path in folder.glob("*.py") if path.name != "__init__.py")
-        assert len(names) <= 20, f"{folder.relative_to(SOURCE)} holds {len(names)} files, make a sub-room: {names}"
+    """At most twenty files beside ``__init__.py``; ``cli`` has one for each command, ``end_to_end`` one for a story."""
+    for top in (SOURCE, ROOT / "tests"):
+        for folder in {path.parent for path in top.rglob("*.py")} - {SOURCE / "cli", ROOT / "tests" / "end_to_end"}:
+            names = sorted(path.name for path in folder.glob("*.py") if path.name != "__init__.py")
+            assert len(names) <= 20, f"{folder} holds {len(names)} files, make a sub-room: {names}"
+
+
+def test_tests_are_where_their_source_is():
+    """A folder of tests is called like the folder of what it tests; some are about all of it."""
+    stories = {"browser", "end_to_end", "golden", "no_code"}
+    for path in (ROOT / "tests").rglob("__init__.py"):
+        room = path.parent.relative_to(ROOT / "tests")
+        if room.parts and room.parts[0] not in stories:
+            assert (SOURCE / room).is_dir(), f"tests/{room} has no src/manyview/{room}"
 
 
 def test_the_picture_names_every_room_and_flat():
     picture = TEXT.split("```")[1]
     for path in SOURCE.rglob("__init__.py"):
         name = path.parent.name
-        if path.parent != SOURCE and name != "api":
+        if path.parent != SOURCE:
             assert re.search(rf"\b{name}\b", picture), name
 
 

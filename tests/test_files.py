@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from manyview import Collection
-from manyview.features import DecodePool, _opening
-from manyview.features.decode import BadFile as BadOutcome
+from manyview.features import DecodePool
+from manyview.features.opening import _opening
+from manyview.features.opening.decode import BadFile as BadOutcome
 from manyview.files import DOCUMENTS, PICTURES, STARTS, VIDEOS, BadFile, Kind, open_regular, sniff
 from manyview.ingest.folder import recognise
 

@@ -1,4 +1,4 @@
-/** Puts the questions of tests/search.json to the search of the exported site; the server's answers the same ones. */
+/** Puts the questions of tests/search.json, on pictures too, to the exported site's search; the server's answers them alike. */
 
 import { readFileSync } from "node:fs";
 import ts from "typescript";
@@ -13,7 +13,9 @@ function compiled(name, needs = {}) {
   return `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
 }
 
-const { fold, matcher, readTerms, treeOf } = await import(compiled("site-search", { "./query": compiled("query") }));
+const siteSearch = compiled("site-search", { "./query": compiled("query") });
+const { fold, matcher, readTerms, treeOf } = await import(siteSearch);
+const { searchAll } = await import(compiled("site-looks", { "./site-search": siteSearch }));
 const table = JSON.parse(read("../../tests/search.json"));
 
 const rows = table.items.map(({ name, text, tags, cluster, confidence, taken, camera, lens = "", place }, at) => ({
@@ -52,6 +54,23 @@ for (const [query, sentence] of table.refused) {
   } catch (error) {
     if (!error.message.includes(sentence)) wrong.push(`${query}: ${error.message}`);
   }
+}
+
+const { shows, of_each, tags, looks, questions, unknown } = table.pictures;
+const pictures = shows.flatMap(() => Array.from({ length: of_each }, () => 0)).map((_, at) => {
+  const key = `DSC${String(at).padStart(5, "0")}`;
+  return { id: at + 1, key, kind: "row", cluster: 1, cluster_name: "Group 1", confidence: null, tags: tags[key] ?? [], n_tags: tags[key]?.length ?? 0 };
+});
+const nothing = { texts: new Map(), proposed: new Map(), below: new Map() };
+for (const [query, hits, nMore, seen, sentence] of questions) {
+  const answer = searchAll(query, pictures, nothing, looks);
+  const found = [answer.hits.map((hit) => [pictures[hit.item - 1].key, hit.how]), answer.more.length, answer.seen, answer.sentence];
+  const expected = [hits, nMore, seen, sentence];
+  if (JSON.stringify(found) !== JSON.stringify(expected)) wrong.push(`${query}: found ${JSON.stringify(found)}; expected ${JSON.stringify(expected)}`);
+}
+for (const query of unknown) {
+  const { seen, vocabulary } = searchAll(query, pictures, nothing, looks);
+  if (seen !== null || vocabulary !== looks.found.length) wrong.push(`${query}: seen ${seen}, of ${vocabulary} words`);
 }
 if (wrong.length) {
   console.error(wrong.join("\n"));

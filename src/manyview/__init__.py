@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from .methods.kmeans.hierarchical_kmeans import HierarchicalKMeans as HierarchicalKMeans
     from .methods.kmeans.robust_kmeans import RobustMultiviewKMeans as RobustMultiviewKMeans
     from .methods.n_clusters import suggest_n_clusters as suggest_n_clusters
+    from .methods.topics.annotated_plsa import AnnotatedPLSA as AnnotatedPLSA
     from .methods.topics.annotations import annotation_matrix as annotation_matrix
     from .methods.topics.plsa import PLSA as PLSA
-    from .methods.topics.plsa import AnnotatedPLSA as AnnotatedPLSA
     from .persist import load as load
     from .persist import save as save
     from .report.page import ClusterReport as ClusterReport
@@ -58,7 +58,7 @@ _WHERE = {
     "RobustMultiviewKMeans": "methods.kmeans.robust_kmeans",
     "FusionART": "methods.fusion_art.fusion_art",
     "TagForest": "methods.forest.tag_forest",
-    "AnnotatedPLSA": "methods.topics.plsa",
+    "AnnotatedPLSA": "methods.topics.annotated_plsa",
     "PLSA": "methods.topics.plsa",
     "AcceleratedKMeans": "methods.kmeans.accelerated_kmeans",
     "HierarchicalKMeans": "methods.kmeans.hierarchical_kmeans",

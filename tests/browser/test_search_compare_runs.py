@@ -55,7 +55,7 @@ def test_what_cannot_be_read_is_said_beside_the_box(page, watch):
     watch.allowed = ("400",)
     go(page, "#/search?q=confidence<much")
     expect(page.get_by_role("alert").first).to_contain_text("confidence")
-    page.get_by_role("searchbox", name="Query").fill("nothing has this name")
+    page.get_by_role("searchbox", name="Query").fill("name:nothing-has-this-name")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Show everything").click()
     expect(found(page)).to_have_text("200 items")

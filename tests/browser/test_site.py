@@ -4,6 +4,7 @@ What its pages compute is held against what the server says of the same collecti
 """
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -22,9 +23,12 @@ from manyview.web.api.items import facets, items_page, tags_page
 from manyview.web.api.map import map_page
 from manyview.web.api.proposals import proposals_page
 from manyview.web.api.runs import compare_page
+from manyview.web.api.search import search_page
+from manyview.web.site import export_site
 from manyview.workflow.reading.index import Index
+from manyview.workflow.reading.search import parse_query
 
-from ..search_table import TABLE, make_collection, say_the_rest
+from ..search_table import TABLE, make_collection, make_pictures, say_the_rest
 from .conftest import Watch
 from .steps import comes_to, go, labels, rows
 
@@ -77,6 +81,12 @@ def names_of(found):
     return [one.key.rsplit("/", 1)[-1] for one in found.items[:12]]
 
 
+def known_words(site):
+    """Words for what pictures show that the exported pages know."""
+    text = (Path(url2pathname(urlsplit(site).path)).parent / "data" / "looks.js").read_text(encoding="ascii")
+    return json.loads(text.partition("] = ")[2].rstrip(";\n"))["words"]
+
+
 def test_every_page_shows_something_and_nothing_can_be_changed(page):
     expect(rows(page).first.locator("img").first).to_be_visible()
     name = rows(page).first.get_attribute("aria-label")
@@ -102,7 +112,7 @@ def test_search_works_without_a_server(page):
     expect(found).to_have_text(f"{200 - n} items for -tag:face")
 
 
-def test_searches_find_what_the_server_finds(page, index):
+def test_searches_find_what_the_server_finds(page, index, site):
     cluster = clusters_page(index).clusters[0]
     proposed = index.open_by_tag()[0][0]
     queries = (
@@ -112,8 +122,11 @@ def test_searches_find_what_the_server_finds(page, index):
         f' | name:man | id:3,5,999 | proposed:"{proposed}" | foo:bar | tag:"no such tag" | * | -face -name:a'
     )
     found = page.get_by_role("main").get_by_role("status")
+    known = known_words(site)
+    assert "face" in known
     for query in queries.split(" | "):
-        n = items_page(index, query).total
+        free = " ".join(term.value for term in parse_query(query).terms if term.kind == "words" and not term.negated)
+        n = (search_page if free.casefold() in known else items_page)(index, query).total
         go(page, "#/search?q=" + query.replace("%", "%25").replace("&", "%26").replace("+", "%2B"))
         expect(found, query).to_have_text(f"{n} item{'' if n == 1 else 's'} for {query}")
 
@@ -138,6 +151,31 @@ def test_every_question_of_the_table(browser, tmp_path):
     for query, sentence in TABLE["refused"]:
         go(page, "#/search?q=" + quote(query))
         expect(page.get_by_role("alert").first).to_contain_text(sentence)
+    page.close()
+
+
+def test_every_question_of_the_table_about_pictures(browser, tmp_path):
+    with make_pictures(tmp_path) as made:
+        path = made.path
+    export_site(path, tmp_path / "site")
+    page = browser.new_page()
+    page.goto((tmp_path / "site" / "index.html").as_uri())
+    links = page.get_by_role("list", name="Results").get_by_role("link")
+
+    def found():
+        return [re.search(r"DSC\d+", text).group() for text in links.all_inner_texts()]
+
+    for query, hits, n_more, seen, sentence in TABLE["pictures"]["questions"]:
+        go(page, "#/search?q=" + quote(query))
+        comes_to(page, found, [name for name, _ in hits], query)
+        if seen is not None:
+            expect(page.get_by_role("main")).to_contain_text(sentence)
+        if seen is not None and n_more:
+            page.get_by_role("button", name=re.compile("fits? less|what fits best")).click()
+            comes_to(page, lambda: len(found()), len(hits) + n_more, query)
+    for query in TABLE["pictures"]["unknown"]:
+        go(page, "#/search?q=" + quote(query))
+        expect(page.get_by_text("any sentence works where the gallery is served")).to_be_visible()
     page.close()
 
 

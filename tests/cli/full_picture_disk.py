@@ -6,7 +6,7 @@ from pathlib import Path
 from manyview import Collection
 from tests.collection.samples import picture_folder
 from tests.end_to_end.test_command_line import run
-from tests.workflow.test_write_back import snapshot, words
+from tests.writeback.test_write_back import snapshot, words
 
 
 def fill(path):

@@ -9,7 +9,7 @@ from manyview import Collection
 from tests.collection.samples import picture_folder
 from tests.collection.small_disk import MEGABYTE, WAYS, run_on_small_disk
 from tests.end_to_end.test_command_line import run
-from tests.workflow.test_write_back import snapshot, words
+from tests.writeback.test_write_back import snapshot, words
 
 
 @pytest.fixture

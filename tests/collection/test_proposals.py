@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from manyview import Collection
 from manyview.collection import layout
-from manyview.workflow.reading.index import Index, Parts
+from manyview.workflow.reading.index import Index
 from manyview.workflow.reading.item_facts import item_facts
+from manyview.workflow.reading.parts import Parts
 
 N = 8
 WORDS = ("dog", "cat", "cow")

@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_matrix, random_array
 
 from manyview import Collection, errors
-from manyview.collection import segments
+from manyview.collection import segment_files
 
 from .samples import looks
 
@@ -44,7 +44,7 @@ def test_one_segment_is_mapped_and_read_only(collection):
 
 
 def test_large_gatherings_go_to_a_file_that_vanishes(collection, monkeypatch):
-    monkeypatch.setattr(segments, "_IN_MEMORY", 10)
+    monkeypatch.setattr(segment_files, "_IN_MEMORY", 10)
     ids = collection.items.ids
     collection.add_view("x", "1", looks(ids[5:]), ids[5:])
     collection.add_view("x", "1", looks(ids[:5]), ids[:5])

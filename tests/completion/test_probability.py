@@ -138,3 +138,16 @@ def test_items_that_lost_all_tags_are_told_from_new_ones():
     truly_new = 5_000 / (5_000 + (left == 0).sum())
     assert share_new(with_new) == pytest.approx(truly_new, abs=0.1)
     assert share_new(np.array([3, 3, 4])) == 1.0
+
+
+def test_a_known_completeness_bounds_how_many_items_lost_all_tags():
+    """Complete items with mostly one tag look to Chao's estimate like the rest of many; who knows better says so."""
+    rng = np.random.default_rng(4)
+    counts = rng.choice([1, 2, 3], p=[0.7, 0.2, 0.1], size=2_000)
+    new = np.zeros(2_000, dtype=int)
+    kept = rng.binomial(counts, 0.95)
+    truly_new = 2_000 / (2_000 + (kept == 0).sum())
+    record = np.concatenate([kept, new])
+    assert share_new(record) < 0.3
+    assert share_new(record, 0.95) == pytest.approx(truly_new, abs=0.02)
+    assert share_new(record, 1.0) == 1.0

@@ -9,20 +9,8 @@ from manyview.arrays import is_sparse
 from manyview.blocks import workers
 from manyview.data import spaces
 from manyview.data._ranks import in_peaks
-from manyview.data.spaces import (
-    are_counts,
-    column_spread,
-    cut_words,
-    damped,
-    inverse_frequency,
-    learn_points,
-    same_row_sums,
-    signed_root,
-    speaks,
-    tf_idf,
-    to_points,
-    unit_rows,
-)
+from manyview.data.spaces import column_spread, cut_words, learn_points, same_row_sums, signed_root, to_points
+from manyview.data.weighting import are_counts, damped, inverse_frequency, speaks, tf_idf, unit_rows
 from manyview.errors import ViewError
 
 

@@ -24,7 +24,7 @@ from manyview import Collection
 from manyview.collection.safety import check
 from manyview.collection.safety.unfinished import unfinished
 from manyview.ingest.keywords import read_keywords
-from tests.workflow import fake_exiftool
+from tests.writeback import fake_exiftool
 
 N_ITEMS = 6
 FOREIGN = b"\xff\xed\x00\x16" + b"Another tool 1\0was here"[:20]

@@ -14,12 +14,12 @@ import pytest
 from scipy.sparse import csr_matrix, save_npz
 
 from manyview import RobustMultiviewKMeans, errors, load, save
-from manyview.features.decode import REASONS, BadFile, DecodePool
+from manyview.features.opening.decode import REASONS, BadFile, DecodePool
 from manyview.files import sniff
 from manyview.ingest.keywords import read_keywords
 from manyview.ingest.ready import open_features
 from manyview.ingest.table import table_rows
-from tests.features.test_decode import FORMATS, encoded
+from tests.features.opening.test_decode import FORMATS, encoded
 from tests.ingest.test_keywords import PLACES
 
 pytestmark = pytest.mark.slow

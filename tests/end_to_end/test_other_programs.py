@@ -16,7 +16,7 @@ import pytest
 from PIL import Image
 
 from manyview import Collection
-from tests.workflow.test_write_back import snapshot
+from tests.writeback.test_write_back import snapshot
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from manyview import Collection
-from manyview.features.decode import DecodePool
+from manyview.features.opening.decode import DecodePool
 
 from .hostile import hostile_set
 from .makers import encoded

@@ -45,7 +45,7 @@ def near(found):
             return [narrowed(name, one) for one in node]
         if not isinstance(node, dict):
             return node
-        if node.get("type") == "string" and name in WORDS:
+        if node.get("type") == "string" and name in WORDS and "enum" not in node:
             return {"type": "string", "enum": WORDS[name]}
         if "properties" in node:
             return {**node, "properties": {key: narrowed(key, one) for key, one in node["properties"].items()}}
@@ -74,7 +74,8 @@ def read(found, *, positive=False):
 
 
 anything = read(description())
-sensible = read(near(description()), positive=True)
+# The run of this collection keeps no levels; test_routes.py goes to those of one that does.
+sensible = read(near(description()), positive=True).exclude(path="/api/clusters/level")
 by_examples = settings(
     deadline=None,
     derandomize=True,

@@ -15,7 +15,10 @@ from manyview.web import app as app_module
 from manyview.web import site as site_module
 from manyview.web import site_data
 from manyview.web.site import export_site
+from manyview.web.site_looks import site_looks
+from manyview.workflow.reading.index import Index
 
+from ..search_table import TABLE, make_pictures
 from .made import OURS, N, make_collection
 
 
@@ -103,6 +106,21 @@ def test_what_the_pages_compute_with_is_what_the_routes_compute_with(client, tmp
     assert read(folder, "compared") == [1, 2]
     shown = [client.get(f"/api/clusters/{one['id']}").json() for one in read(folder, "clusters")["clusters"]]
     assert read(folder, "exemplars") == [item for one in shown for item in one["profile"]["exemplars"]]
+
+
+def test_words_for_what_pictures_show_are_those_of_the_table(tmp_path):
+    wanted = TABLE["pictures"]["looks"]
+    with make_pictures(tmp_path) as made:
+        found = site_looks(Index(made), vocabulary=["kitchen", "elephant", "wedding", "boat", "mountain"])
+    assert {name: found[name] for name in ("best", "plain", "fewest", "likely")} == {
+        name: wanted[name] for name in ("best", "plain", "fewest", "likely")
+    }
+    assert found["words"]["küche"] == found["words"]["kitchen"] and "holiday" in found["words"]
+    for word, number in wanted["words"].items():
+        best, items, scores = found["found"][found["words"][word]]
+        assert best == pytest.approx(wanted["found"][number][0], abs=2e-3)
+        assert items == wanted["found"][number][1], word
+        assert scores == pytest.approx(wanted["found"][number][2], abs=2)
 
 
 def test_where_pictures_were_taken_stays_here_unless_asked(tmp_path):

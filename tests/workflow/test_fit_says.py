@@ -1,8 +1,10 @@
 """What a fit says about its views, and about defaults that have changed since the run it goes on from."""
 
 import numpy as np
+import pytest
 
 from manyview import Collection, ConsensusClustering
+from manyview.metrics import normalized_mutual_info
 
 from .living_samples import make, points
 
@@ -35,3 +37,35 @@ def test_views_that_tell_different_stories_are_told(tmp_path):
 
 def _with(**changed):
     return {**ConsensusClustering.__init__.__kwdefaults__, **changed}
+
+
+@pytest.mark.parametrize("n_tagged", [2, 11, 60])
+def test_few_tags_have_a_say_and_no_share_of_items_turns_them_on(tmp_path, n_tagged):
+    """Tags on one item in sixty or on half of them: clear looks give the same clusters, with tags among the views."""
+    kinds = np.repeat(np.arange(4), 30)
+    tags = np.zeros((120, 5), dtype=np.uint8)
+    chosen = np.random.default_rng(0).permutation(120)[:n_tagged]
+    tags[chosen, 0] = 1
+    tags[chosen, 1 + kinds[chosen]] = 1
+    tags[chosen[:2], 1:] = [[1, 0, 0, 0], [1, 1, 0, 0]]
+    views = {f"view_{name}": rows for name, rows in points(kinds).items()}
+    np.savez(tmp_path / "x.npz", **views, tags=tags, tag_names=np.array(["all", "a", "b", "c", "d"]))
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "x.npz") as collection:
+        run = collection.fit(n_clusters=4)
+        used = tags.sum(axis=0) >= 2
+        assert ("tags" in run.views) == bool((tags[chosen][:, used] != tags[chosen[0], used]).any())
+        found = collection.runs.labels(run.id)[1]
+        assert normalized_mutual_info(kinds, found) > 0.95
+        assert ("tags" in collection.fit("cca", n_clusters=4).views) == (n_tagged >= 24)
+
+
+def test_tags_that_are_the_same_wherever_they_are_say_nothing(tmp_path):
+    kinds = np.repeat(np.arange(4), 30)
+    views = {f"view_{name}": rows for name, rows in points(kinds).items()}
+    tags = np.zeros((120, 1), dtype=np.uint8)
+    tags[:40] = 1
+    np.savez(tmp_path / "x.npz", **views, tags=tags, tag_names=np.array(["holiday"]))
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "x.npz") as collection:
+        run = collection.fit(n_clusters=4)
+        assert "tags" not in run.views
+        assert "tags are left out: all items that have one have the same" in " ".join(run.figures["said"])

@@ -12,39 +12,14 @@ from manyview import Collection
 from manyview.cli.main import app
 from manyview.errors import MissingExtra, ParameterError
 from manyview.features import sentences
-from manyview.meaning.scoring import ask_words
-from manyview.meaning.tables import PICTURE_MODEL, tables
-from manyview.meaning.words import english_words
+from manyview.meaning.tables import tables
 from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.path_words import words_of_path
 from manyview.workflow.proposing.decide import add_tag
 from manyview.workflow.proposing.first_tags import cluster_tags, tag_for_cluster
 from manyview.workflow.reading import content
 
-WORDS = ("elephant", "kitchen", "sailboat")
-
-
-def rows_of(words, n=12, noise=0.5):
-    """Rows that the network would give to pictures of some words; without a word, of nothing it knows."""
-    rng = np.random.default_rng(0)
-    found = []
-    for word in words:
-        own = rng.normal(size=(n, 1280))
-        own = noise * own / np.linalg.norm(own, axis=1, keepdims=True)
-        found.append(
-            own + (ask_words().classifiers[english_words().index(word)] if word else rng.normal(size=1280) / 36)
-        )
-    return np.concatenate(found).astype(np.float32)
-
-
-def collection_of(folder, words=WORDS, texts=None, model=PICTURE_MODEL):
-    rows = rows_of(words)
-    table = folder / "items.csv"
-    said = texts or [""] * len(rows)
-    table.write_text("name,text\n" + "".join(f"DSC{i:05},{text}\n" for i, text in enumerate(said)), encoding="utf-8")
-    made = Collection.create(folder / "c.manyview", table, id="name", text="text")
-    made.add_view("embedding", f"1 {model} 224x224", rows, made.items.ids)
-    return made
+from ..untagged import WORDS, collection_of
 
 
 @pytest.fixture(autouse=True)

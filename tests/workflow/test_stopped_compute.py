@@ -3,7 +3,7 @@
 import pytest
 
 from manyview import Collection
-from manyview.features.decode import DecodePool
+from manyview.features.opening.decode import DecodePool
 from manyview.workflow.compute import compute_views
 from tests.collection.samples import picture_folder
 

@@ -13,7 +13,7 @@ from manyview.writeback import file_batches
 from tests.collection.samples import picture_folder, sidecar
 from tests.collection.test_faults import Crash, FailingDisk
 
-from .test_write_back import snapshot, states, words
+from ..writeback.test_write_back import snapshot, states, words
 
 
 @pytest.fixture

@@ -2,15 +2,15 @@
 
 import { api } from "./api";
 import { live } from "./live.svelte";
-import { toasts } from "./toasts.svelte";
+import { toasts, type Toast } from "./toasts.svelte";
 import type { Changed } from "./types";
 import { working } from "./working.svelte";
 
 /** Run a change; null where it was refused, after saying why. */
-export async function change<T extends Changed>(call: () => Promise<T>): Promise<T | null> {
+export async function change<T extends Changed>(call: () => Promise<T>, next?: Toast["action"]): Promise<T | null> {
   try {
     const answer = await working.during(call);
-    toasts.say(answer.summary, { entry: answer.entry });
+    toasts.say(answer.summary, { entry: answer.entry, ...(next ? { action: next } : {}) });
     void live.poll();
     return answer;
   } catch (problem) {

@@ -228,6 +228,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clusters/{cluster}/tag": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Ask About Cluster
+         * @description Which members of a cluster a word, by default of its name, could be given to; doubtful ones apart.
+         */
+        get: operations["ask_about_cluster"];
+        put?: never;
+        /**
+         * Tag Cluster
+         * @description Give a cluster a name, members of it a tag, or both: one entry of the history.
+         */
+        post: operations["tag_cluster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/compare": {
         parameters: {
             query?: never;
@@ -422,6 +446,26 @@ export interface paths {
          * @description What the items that a search finds have in common, with counts.
          */
         get: operations["list_facets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/first-tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List First Questions
+         * @description Clusters whose members have no tags, with the word each might get; clear ones first.
+         */
+        get: operations["list_first_questions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -810,6 +854,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search
+         * @description Items by tags, words and what their pictures show, a page at a time; with ``more``, also what fits less.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Facets Of Search
+         * @description What the items of such a search have in common, with counts.
+         */
+        get: operations["list_facets_of_search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/state": {
         parameters: {
             query?: never;
@@ -1115,12 +1199,27 @@ export interface components {
             /** Other Name */
             other_name: string;
         };
+        /** Candidate */
+        Candidate: {
+            /** Has Thumb */
+            has_thumb: boolean;
+            /** Id */
+            id: number;
+            /** Key */
+            key: string;
+            /** Opening */
+            opening: string | null;
+            /** Probability */
+            probability: number | null;
+        };
         /** ClusterCount */
         ClusterCount: {
             /** Count */
             count: number;
             /** Id */
             id: number;
+            /** Is Guess */
+            is_guess: boolean;
             /** Name */
             name: string;
         };
@@ -1130,6 +1229,8 @@ export interface components {
             cohesion: number | null;
             /** Id */
             id: number;
+            /** Is Guess */
+            is_guess: boolean;
             /** Is Pinned */
             is_pinned: boolean;
             /** N Open */
@@ -1148,6 +1249,8 @@ export interface components {
             tags: components["schemas"]["TagShare"][];
             /** Typical */
             typical: components["schemas"]["Member"][];
+            /** Words */
+            words: string[];
         };
         /** ClusterRow */
         ClusterRow: {
@@ -1155,6 +1258,8 @@ export interface components {
             cohesion: number | null;
             /** Id */
             id: number;
+            /** Is Guess */
+            is_guess: boolean;
             /** Is Pinned */
             is_pinned: boolean;
             /** N Open */
@@ -1167,6 +1272,8 @@ export interface components {
             tags: components["schemas"]["TagShare"][];
             /** Typical */
             typical: components["schemas"]["Member"][];
+            /** Words */
+            words: string[];
         };
         /** ClustersPage */
         ClustersPage: {
@@ -1223,6 +1330,8 @@ export interface components {
         ComparedCluster: {
             /** Id */
             id: number;
+            /** Is Guess */
+            is_guess: boolean;
             /** Name */
             name: string;
             /** Size */
@@ -1411,6 +1520,31 @@ export interface components {
             /** Path */
             path: string;
         };
+        /**
+         * FirstQuestion
+         * @description A cluster without tags, and what its members might be tagged with.
+         */
+        FirstQuestion: {
+            /** Cluster */
+            cluster: number;
+            /** Hint */
+            hint: string[];
+            /** Is Guess */
+            is_guess: boolean;
+            /** Name */
+            name: string;
+            /** Size */
+            size: number;
+            /** Word */
+            word: string | null;
+        };
+        /** FirstQuestionsPage */
+        FirstQuestionsPage: {
+            /** Questions */
+            questions: components["schemas"]["FirstQuestion"][];
+            /** Total */
+            total: number;
+        };
         /** Flow */
         Flow: {
             /** First */
@@ -1421,6 +1555,34 @@ export interface components {
             second: number | null;
             /** Size */
             size: number;
+        };
+        /** FoundItem */
+        FoundItem: {
+            /** Cluster */
+            cluster: number | null;
+            /** Cluster Name */
+            cluster_name: string | null;
+            /** Confidence */
+            confidence: number | null;
+            /** Has Thumb */
+            has_thumb: boolean;
+            /**
+             * How
+             * @enum {string}
+             */
+            how: "tag" | "words" | "looks";
+            /** Id */
+            id: number;
+            /** Key */
+            key: string;
+            /** Kind */
+            kind: string;
+            /** N Tags */
+            n_tags: number;
+            /** Opening */
+            opening: string | null;
+            /** Score */
+            score: number | null;
         };
         /** HistoryPage */
         HistoryPage: {
@@ -1462,6 +1624,8 @@ export interface components {
             height: number | null;
             /** Id */
             id: number;
+            /** Is Guess */
+            is_guess: boolean;
             /** Key */
             key: string;
             /** Kind */
@@ -1634,6 +1798,8 @@ export interface components {
         MapName: {
             /** Id */
             id: number;
+            /** Is Guess */
+            is_guess: boolean;
             /** Name */
             name: string;
             /** Size */
@@ -1724,12 +1890,26 @@ export interface components {
             /** Second */
             second: number | null;
         };
+        /**
+         * NameAndTag
+         * @description A name for a cluster, a tag for members of it, or both.
+         */
+        NameAndTag: {
+            /** Items */
+            items?: number[] | null;
+            /** Name */
+            name?: string | null;
+            /** Tag */
+            tag?: string | null;
+        };
         /** NearCluster */
         NearCluster: {
             /** Closeness */
             closeness: number;
             /** Id */
             id: number;
+            /** Is Guess */
+            is_guess: boolean;
             /** Name */
             name: string;
         };
@@ -1963,6 +2143,27 @@ export interface components {
             /** Runs */
             runs: components["schemas"]["RunFacts"][];
         };
+        /** SearchPage */
+        SearchPage: {
+            /** Command */
+            command: string;
+            /** Items */
+            items: components["schemas"]["FoundItem"][];
+            /** N More */
+            n_more: number;
+            /** Offset */
+            offset: number;
+            /** Query */
+            query: string;
+            /** Seen */
+            seen: ("plain" | "weak" | "none") | null;
+            /** Sentence */
+            sentence: string;
+            /** Total */
+            total: number;
+            /** Vocabulary */
+            vocabulary?: number | null;
+        };
         /** Split */
         Split: {
             /**
@@ -2091,6 +2292,32 @@ export interface components {
             n_items: number;
             /** Sentence */
             sentence: string;
+        };
+        /**
+         * TagQuestion
+         * @description The same with the members, to be ticked: "these 34: elephant?".
+         */
+        TagQuestion: {
+            /** Cluster */
+            cluster: number;
+            /** Doubtful */
+            doubtful: components["schemas"]["Candidate"][];
+            /** Hint */
+            hint: string[];
+            /** Is Guess */
+            is_guess: boolean;
+            /** Items */
+            items: components["schemas"]["Candidate"][];
+            /** N Doubtful */
+            n_doubtful: number;
+            /** Name */
+            name: string;
+            /** Size */
+            size: number;
+            /** Unshown */
+            unshown: number[];
+            /** Word */
+            word: string | null;
         };
         /** TagShare */
         TagShare: {
@@ -2767,6 +2994,80 @@ export interface operations {
             503: components["responses"]["Error503"];
         };
     };
+    ask_about_cluster: {
+        parameters: {
+            query?: {
+                word?: string | null;
+            };
+            header?: never;
+            path: {
+                cluster: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagQuestion"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    tag_cluster: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NameAndTag"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
     compare: {
         parameters: {
             query: {
@@ -3065,7 +3366,8 @@ export interface operations {
                 tag?: string | null;
                 item?: number | null;
                 run?: number | null;
-                sort?: "id" | "name" | "confidence" | "typical";
+                sort?: "best" | "id" | "name" | "confidence" | "typical";
+                looks?: boolean;
                 first?: number | null;
                 second?: number | null;
             };
@@ -3119,6 +3421,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Facets"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_first_questions: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirstQuestionsPage"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -3793,6 +4129,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    search: {
+        parameters: {
+            query?: {
+                q?: string;
+                run?: number | null;
+                sort?: "best" | "id" | "name" | "confidence" | "typical";
+                more?: boolean;
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_facets_of_search: {
+        parameters: {
+            query?: {
+                q?: string;
+                run?: number | null;
+                more?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -14,7 +14,8 @@ export const api = {
   cluster: (id: number, signal?: Signal) => getJson<T.ClusterDetail>(`api/clusters/${id}`, {}, signal),
   items: (query: Query, signal?: Signal) => getJson<T.ItemList>("api/items", query, signal),
   item: (id: number, signal?: Signal) => getJson<T.ItemDetail>(`api/items/${id}`, {}, signal),
-  facets: (q: string, signal?: Signal) => getJson<T.Facets>("api/facets", { q }, signal),
+  search: (query: Query, signal?: Signal) => getJson<T.SearchAnswer>("api/search", query, signal),
+  facets: (query: Query, signal?: Signal) => getJson<T.Facets>("api/search/facets", query, signal),
   tags: (text: string, signal?: Signal) =>
     getJson<T.TagList>("api/tags", { text, limit: 12 }, signal),
   vocabulary: (query: Query, signal?: Signal) => getJson<T.Vocabulary>("api/vocabulary", query, signal),
@@ -23,6 +24,9 @@ export const api = {
   proposals: (query: Query, signal?: Signal) => getJson<T.ProposalList>("api/proposals", query, signal),
   sample: (signal?: Signal) => getJson<T.ProposalList>("api/proposals/sample", {}, signal),
   itemProposals: (query: Query, signal?: Signal) => getJson<T.ItemProposalList>("api/proposals/items", query, signal),
+  firstQuestions: (signal?: Signal) => getJson<T.FirstQuestionList>("api/first-tags", {}, signal),
+  tagQuestion: (cluster: number, word: string | null, signal?: Signal) =>
+    getJson<T.TagQuestion>(`api/clusters/${cluster}/tag`, { word }, signal),
   doubtful: (signal?: Signal) => getJson<T.DoubtfulList>("api/doubtful", {}, signal),
   audit: (share: number, signal?: Signal) => getJson<T.AuditPage>("api/audit", { share }, signal),
   line: (probability: number, tag: string | null, signal?: Signal) =>
@@ -53,6 +57,8 @@ export const api = {
   previewTags: (asked: T.TagAction) => postJson<T.TagPreview>("api/vocabulary/preview", asked),
   careForTags: (asked: T.TagAction) => postJson<T.Done>("api/vocabulary", asked),
   markDuplicates: (tag: string, kind: string | null) => postJson<T.Done>("api/duplicates/mark", { tag, kind }),
+  nameAndTag: (cluster: number, said: { name?: string; tag?: string; items?: number[] }) =>
+    postJson<T.Done>(`api/clusters/${cluster}/tag`, said),
   rename: (id: number, name: string) => postJson<T.Done>(`api/clusters/${id}/rename`, { name }),
   pin: (id: number, pinned: boolean) => postJson<T.Done>(`api/clusters/${id}/pin`, { pinned }),
   level: (to: "coarser" | "finer") => postJson<T.Done>("api/clusters/level", { to }),

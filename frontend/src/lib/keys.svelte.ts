@@ -8,8 +8,23 @@ export interface Key {
   run?: (event: KeyboardEvent) => void; // without it the key is only listed: a component handles it
 }
 
+interface KeySet {
+  title: string;
+  keys: Key[];
+}
+
 class Keys {
-  sets: { title: string; keys: Key[] }[] = $state.raw([]);
+  sets: KeySet[] = $state.raw([]);
+  #list: KeySet[] = []; // the same: while a component goes, what is read of a state is what it was before
+
+  put(set: KeySet, everywhere: boolean): void {
+    this.#list = everywhere ? [set, ...this.#list] : [...this.#list, set];
+    this.sets = this.#list;
+  }
+  drop(set: KeySet): void {
+    this.#list = this.#list.filter((one) => one !== set);
+    this.sets = this.#list;
+  }
 
   handle(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -37,7 +52,7 @@ export const keys = new Keys();
 export function useKeys(title: string, list: Key[] | (() => Key[]), everywhere = false): void {
   $effect(() => {
     const set = { title, keys: typeof list === "function" ? list() : list };
-    untrack(() => (keys.sets = everywhere ? [set, ...keys.sets] : [...keys.sets, set]));
-    return () => untrack(() => (keys.sets = keys.sets.filter((one) => one !== set)));
+    untrack(() => keys.put(set, everywhere));
+    return () => untrack(() => keys.drop(set));
   });
 }

@@ -2,7 +2,7 @@
 
 import type { Query } from "./http";
 import { load } from "./site";
-import { byCluster, facets, inOrder, items, movers, rowsOf, type Waiting } from "./site-items";
+import { byCluster, facets, inOrder, items, movers, rowsOf, searchPage, type Waiting } from "./site-items";
 import { fold } from "./site-search";
 import type { ClusterList, ClusterRow, Comparison, HistoryList, ItemDetail, Proposal, ProposalList, TagList } from "./types";
 
@@ -100,7 +100,7 @@ async function compare(query: Query): Promise<Comparison> {
   return { ...turned(answer), runs: [...answer.runs].reverse(), flows: answer.flows.map(turned), movers: answer.movers.map(turned) };
 }
 
-const LISTS: Record<string, (query: Query) => Promise<unknown>> = { clusters, items, facets, tags, proposals, history, compare, "compare/movers": movers };
+const LISTS: Record<string, (query: Query) => Promise<unknown>> = { clusters, items, search: searchPage, "search/facets": facets, tags, proposals, history, compare, "compare/movers": movers };
 const SAID = ["state", "runs", "map"];
 
 /** The answer to a question of the pages. */

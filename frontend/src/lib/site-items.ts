@@ -1,10 +1,11 @@
 /** Items of the exported site: lists, facets, the map's colours and the movers between two runs. */
 
 import type { Query } from "./http";
-import { tagQuery } from "./query";
+import { formatQuery, tagQuery, type Term } from "./query";
 import { load } from "./site";
-import { fold, isWords, matcher, readTerms, treeOf, type Row } from "./site-search";
-import type { ClusterList, Facets, ItemList } from "./types";
+import { searchAll, type Answer, type Hit, type Looks } from "./site-looks";
+import { fold, isWords, matcher, readTerms, treeOf, type Beside, type Row } from "./site-search";
+import type { ClusterList, Facets, FoundItem, ItemList, SearchAnswer } from "./types";
 
 /** An open proposal: item, tag, score, probability, worth asking? trusted? how sure, sentence, and parts of the reason. */
 export type Waiting = [number, string, number, number | null, boolean, boolean, string, string, Told];
@@ -33,15 +34,20 @@ export async function rowsOf(cluster: unknown = null): Promise<Row[]> {
   return parts.flatMap((part) => part.items).sort((a, b) => a.id - b.id);
 }
 
-async function matching(q: string, cluster: unknown = null): Promise<Row[]> {
-  const terms = readTerms(q);
+/** What a search asks for beyond the rows. */
+async function besideOf(terms: Term[], cluster: unknown = null): Promise<Beside> {
   const texts = terms.some(isWords) ? await byCluster<Record<string, string>>("texts", cluster) : [];
   const waiting = terms.some((term) => term.field === "proposed") ? await byCluster<Waiting[]>("proposals", cluster) : [];
   const proposed = new Map<string, Set<number>>();
   for (const [item, tag] of waiting.flat()) proposed.set(fold(tag), (proposed.get(fold(tag)) ?? new Set()).add(item));
   const told = texts.flatMap((part) => Object.entries(part).map(([id, text]): [number, string] => [Number(id), text]));
   const below = treeOf(terms.some((term) => term.field === "tag") ? await load<string[][]>("paths") : []);
-  return (await rowsOf(cluster)).filter(matcher(terms, { texts: new Map(told), proposed, below }));
+  return { texts: new Map(told), proposed, below };
+}
+
+async function matching(q: string, cluster: unknown = null): Promise<Row[]> {
+  const terms = readTerms(q);
+  return (await rowsOf(cluster)).filter(matcher(terms, await besideOf(terms, cluster)));
 }
 
 async function sorted(rows: Row[], sort: unknown): Promise<Row[]> {
@@ -85,9 +91,49 @@ export async function items(query: Query): Promise<ItemList> {
   return pageOf(await listed(query), query);
 }
 
+/** One search for tags, words and what pictures show, as far as this copy has words for that. */
+let answered: { asked: string; answer: Promise<Answer & { rows: Map<number, Row> }> } | null = null;
+
+function searched(q: string): NonNullable<typeof answered>["answer"] {
+  if (answered?.asked === q) return answered.answer;
+  const answer = search(q);
+  answered = { asked: q, answer };
+  answer.catch(() => (answered = null));
+  return answer;
+}
+
+async function search(q: string) {
+  const [looks, all, beside] = await Promise.all([load<Looks>("looks"), rowsOf(), besideOf(readTerms(q))]);
+  return { ...searchAll(q, all, beside, looks), rows: new Map(all.map((row) => [row.id, row])) };
+}
+
+async function hitsOf(query: Query) {
+  const answer = await searched(String(query["q"] ?? ""));
+  const hits = query["more"] ? [...answer.hits, ...answer.more] : answer.hits;
+  if ((query["sort"] ?? "best") === "best") return { answer, hits };
+  const by = new Map(hits.map((hit) => [hit.item, hit]));
+  const inOrderOfArrival = [...by.keys()].sort((a, b) => a - b);
+  return { answer, hits: (await sorted(inOrderOfArrival.map((item) => answer.rows.get(item)!), query["sort"])).map((row) => by.get(row.id)!) };
+}
+
+export async function searchPage(query: Query): Promise<SearchAnswer> {
+  const { answer, hits } = await hitsOf(query);
+  const { seen, sentence, vocabulary, more, rows } = answer;
+  const offset = Number(query["offset"] ?? 0);
+  const told = (hit: Hit): FoundItem => ({ ...rows.get(hit.item)!, how: hit.how, score: hit.score });
+  const items = hits.slice(offset, offset + Number(query["limit"] ?? 100)).map(told);
+  return { total: hits.length, offset, items, query: formatQuery(readTerms(String(query["q"] ?? ""))), command: "", seen, sentence, vocabulary, n_more: query["more"] ? 0 : more.length };
+}
+
+/** Rows of such a search, for tables. */
+export async function searchedRows(query: Query): Promise<Row[]> {
+  const { answer, hits } = await hitsOf(query);
+  return hits.map((hit) => answer.rows.get(hit.item)!);
+}
+
 export async function facets(query: Query): Promise<Facets> {
   const list = await load<ClusterList>("clusters");
-  const rows = await matching(String(query["q"] ?? ""));
+  const rows = await searchedRows({ q: query["q"], more: query["more"] });
   const count = <K>(keys: (row: Row) => K[]): Map<K, number> => {
     const counts = new Map<K, number>();
     for (const row of rows) for (const key of keys(row)) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -96,7 +142,7 @@ export async function facets(query: Query): Promise<Facets> {
   const named = (counts: Map<string, number>) =>
     [...counts].map(([name, n]) => ({ name, count: n })).sort((a, b) => inOrder(fold(a.name), fold(b.name)));
   const placed = count((row) => (row.cluster === null ? [] : [row.cluster]));
-  const clusters = list.clusters.flatMap(({ id, name }) => (placed.has(id) ? [{ id, name, count: placed.get(id)! }] : []));
+  const clusters = list.clusters.flatMap(({ id, name, is_guess }) => (placed.has(id) ? [{ id, name, is_guess, count: placed.get(id)! }] : []));
   const most = (a: { count: number }, b: { count: number }): number => b.count - a.count;
   const paths = (await load<string[][]>("paths")).filter((path) => path.length > 1);
   return {

@@ -2,7 +2,7 @@
 
 import type { Query } from "./http";
 import { siteData } from "./site-answers";
-import { listed } from "./site-items";
+import { listed, searchedRows } from "./site-items";
 import type { ClusterList, HistoryList, ProposalList, RunList } from "./types";
 
 interface Table {
@@ -15,7 +15,7 @@ const TABLES: Record<string, Table> = {
   items: {
     columns: ["id", "name", "kind", "cluster", "cluster_name", "confidence", "tags"],
     rows: async (query) =>
-      (await listed(query)).map(({ id, key, kind, cluster, cluster_name, confidence, tags }) => {
+      (await (query["looks"] ? searchedRows(query) : listed(query))).map(({ id, key, kind, cluster, cluster_name, confidence, tags }) => {
         return [id, key, kind, cluster, cluster_name, confidence === null ? null : Number(confidence.toFixed(4)), tags];
       }),
   },

@@ -5,6 +5,7 @@ export interface Toast {
   text: string;
   kind: "info" | "error";
   entry: number | null;
+  action: { label: string; run: () => void } | null; // what may be wanted next
   slot: string | null; // a message replaces the one before it in the same slot
 }
 
@@ -12,10 +13,10 @@ class Toasts {
   list: Toast[] = $state([]);
   #next = 1;
 
-  say(text: string, options: { kind?: "info" | "error"; entry?: number | null; slot?: string } = {}): void {
-    const toast: Toast = { id: this.#next++, text, kind: options.kind ?? "info", entry: options.entry ?? null, slot: options.slot ?? null };
+  say(text: string, options: { kind?: "info" | "error"; entry?: number | null; slot?: string; action?: Toast["action"] } = {}): void {
+    const toast: Toast = { id: this.#next++, text, kind: options.kind ?? "info", entry: options.entry ?? null, slot: options.slot ?? null, action: options.action ?? null };
     this.list = [...this.list.filter((one) => one.slot === null || one.slot !== toast.slot).slice(-2), toast];
-    setTimeout(() => this.drop(toast.id), toast.kind === "error" ? 12_000 : 7_000);
+    setTimeout(() => this.drop(toast.id), toast.action ? 20_000 : toast.kind === "error" ? 12_000 : 7_000);
   }
 
   fail(problem: unknown): void {

@@ -66,17 +66,18 @@ export interface Place {
   x: number;
   y: number;
   spread: number;
+  guess: boolean;
 }
 
-export function placesOf(points: { x: Float32Array; y: Float32Array }, values: Int32Array, groups: { id: number; name: string }[]): Place[] {
+export function placesOf(points: { x: Float32Array; y: Float32Array }, values: Int32Array, groups: { id: number; name: string; guess?: boolean }[]): Place[] {
   const members = new Map<number, number[]>(groups.map((group) => [group.id, []]));
   for (let i = 0; i < values.length; i++) members.get(values[i]!)?.push(i);
-  return groups.flatMap(({ id, name }) => {
+  return groups.flatMap(({ id, name, guess = false }) => {
     const rows = members.get(id)!;
     if (!rows.length) return [];
     const x = median(rows.map((i) => points.x[i]!));
     const y = median(rows.map((i) => points.y[i]!));
-    return [{ id, name, size: rows.length, x, y, spread: median(rows.map((i) => Math.hypot(points.x[i]! - x, points.y[i]! - y))) }];
+    return [{ id, name, guess, size: rows.length, x, y, spread: median(rows.map((i) => Math.hypot(points.x[i]! - x, points.y[i]! - y))) }];
   });
 }
 

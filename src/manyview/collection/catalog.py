@@ -18,6 +18,7 @@ from ..errors import Busy, Damaged, OldFormat, ReadOnly, StoreError
 from . import layout
 
 if TYPE_CHECKING:
+    from .living import Standing
     from .safety.answers import Answers
 
 __all__ = ["Catalog", "as_json", "damaged", "open_read_only"]
@@ -202,8 +203,13 @@ class Catalog:
         if self.answers is not None:
             self.answers.note(entry_id)
 
+    def note_standing(self, standing: Standing) -> None:
+        """Where every item is after that entry, for the second place, which has to know it."""
+        if self.answers is not None:
+            self.answers.note_standing(standing)
+
     def note_sources(self) -> None:
-        """The same for the sources."""
+        """The same as for an entry, for the sources."""
         if self.answers is not None:
             self.answers.note_sources()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import ParameterError
@@ -49,8 +49,12 @@ class Decisions:
         verb: str | None = None,
         note: str | None = None,
         detail: Mapping[str, Any] | None = None,
+        cluster: tuple[int, str] | None = None,
     ) -> Entry:
-        """Write answers down; see ``Collection.decide``. The summary begins with ``verb`` and ends with ``note``."""
+        """Write answers down; see ``Collection.decide``. The summary begins with ``verb`` and ends with ``note``.
+
+        ``cluster`` is the number of one and its new name: given, and taken back, together with the answers.
+        """
         given = [(int(item), clean_word(word)) for item, word in pairs]
         wanted = list({(item, word_key(word)): (item, word) for item, word in given}.values())
         if not wanted or not all(word for _, word in wanted):
@@ -66,6 +70,8 @@ class Decisions:
             self._catalog.transaction(),
             self._history.record(kind, summary, who=who, detail=told) as change,
         ):
+            if cluster is not None:
+                change.put("clusters", id=cluster[0], name=cluster[1])
             who, at = self._history.get(change.id).who, now()
             numbers = self._tagging.numbers(words)
             pairs_of = [(item, numbers[word]) for item, word in wanted]
@@ -121,32 +127,21 @@ class Decisions:
     def answers(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bool]:
         """What is known of pairs of item and number of a tag: what a person said; else yes where a file says the tag
         by now, and no where the item is gone. Pairs that nobody spoke of are absent."""
-        found = {}
-        for start in range(0, len(pairs), _AT_ONCE):
-            part = pairs[start : start + _AT_ONCE]
-            sql = (
-                f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "  # noqa: S608  only marks
-                "SELECT item, tag, coalesce((SELECT answer FROM decisions WHERE item_id = item AND tag_id = tag), "
-                "(SELECT 1 FROM item_tags WHERE item_id = item AND tag_id = tag), "
-                "(SELECT 0 FROM items WHERE id = item AND state <> 'here')) AS said FROM wanted WHERE said IS NOT NULL"
-            )
-            for item, tag, said in self._catalog.rows(sql, [value for pair in part for value in pair]):
-                found[item, tag] = bool(said)
-        return found
+        sql = (
+            "SELECT item, tag, coalesce((SELECT answer FROM decisions WHERE item_id = item AND tag_id = tag), "
+            "(SELECT 1 FROM item_tags WHERE item_id = item AND tag_id = tag), "
+            "(SELECT 0 FROM items WHERE id = item AND state <> 'here')) AS said FROM wanted WHERE said IS NOT NULL"
+        )
+        return {(item, tag): bool(said) for item, tag, said in self._of_pairs(pairs, sql)}
 
     def only_said(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
         """Those pairs of item and number of a tag that a file or table says, and no person has spoken of."""
-        found: set[tuple[int, int]] = set()
-        for start in range(0, len(pairs), _AT_ONCE):
-            part = pairs[start : start + _AT_ONCE]
-            sql = (
-                f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "  # noqa: S608  only marks
-                "SELECT item, tag FROM wanted WHERE EXISTS (SELECT 1 FROM item_tags WHERE item_id = item AND "
-                "tag_id = tag) AND EXISTS (SELECT 1 FROM items WHERE id = item AND state = 'here') AND NOT EXISTS "
-                "(SELECT 1 FROM decisions WHERE item_id = item AND tag_id = tag)"
-            )
-            found.update(self._catalog.rows(sql, [value for pair in part for value in pair]))
-        return found
+        sql = (
+            "SELECT item, tag FROM wanted WHERE EXISTS (SELECT 1 FROM item_tags WHERE item_id = item AND "
+            "tag_id = tag) AND EXISTS (SELECT 1 FROM items WHERE id = item AND state = 'here') AND NOT EXISTS "
+            "(SELECT 1 FROM decisions WHERE item_id = item AND tag_id = tag)"
+        )
+        return set(self._of_pairs(pairs, sql))
 
     def answered_by(self, item_id: int, word: str) -> int | None:
         """The entry of the history that last changed what a person says about this."""
@@ -158,17 +153,18 @@ class Decisions:
 
     def _proposals(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[float | None, ...]]:
         """What the newest proposals say of these pairs."""
-        found = {}
+        sql = (
+            f"SELECT item, tag, {_PROPOSAL} FROM wanted CROSS JOIN proposals ON run_id = "  # noqa: S608  our columns
+            "(SELECT max(id) FROM runs WHERE kind = 'suggest') AND item_id = item AND tag_id = tag"
+        )
+        return {(item, tag): tuple(told) for item, tag, *told in self._of_pairs(pairs, sql)}
+
+    def _of_pairs(self, pairs: Sequence[tuple[int, int]], sql: str) -> Iterator[Any]:
+        """What a question about ``wanted`` (item, tag) answers, for these pairs."""
         for start in range(0, len(pairs), _AT_ONCE):
             part = pairs[start : start + _AT_ONCE]
-            sql = (
-                f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))}) "  # noqa: S608  only marks
-                f"SELECT item, tag, {_PROPOSAL} FROM wanted CROSS JOIN proposals ON run_id = "
-                "(SELECT max(id) FROM runs WHERE kind = 'suggest') AND item_id = item AND tag_id = tag"
-            )
-            for item, tag, *told in self._catalog.rows(sql, [value for pair in part for value in pair]):
-                found[item, tag] = tuple(told)
-        return found
+            wanted = f"WITH wanted (item, tag) AS (VALUES {', '.join(['(?, ?)'] * len(part))})"
+            yield from self._catalog.rows(f"{wanted} {sql}", [value for pair in part for value in pair])
 
     def _tags_per_item(self) -> float | None:
         """How many tags a tagged item had when the newest proposals were made."""

@@ -139,6 +139,10 @@ class Living:
             _put(column, ids, copies[free], column[firsts[free]])
         return Standing(run_id, ids, labels, own, clusters, wanted)
 
+    def note_standing(self, standing: Standing) -> None:
+        """Tell, right after an entry and in its transaction, where every item is now: nobody works it out again."""
+        self._catalog.note_standing(standing)
+
     def _pairs(self, sql: str, *values: Any) -> tuple[Ids, Ids]:
         first, second = read_numbers(self._catalog, sql, values).reshape(-1, 2).T
         return first, second

@@ -9,10 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
@@ -26,37 +23,13 @@ from ..data.checks import missing_rows
 from ..errors import StoreError, ViewError
 from . import layout
 from .catalog import Catalog, as_json
+from .segment_files import PARTS, Segment, ViewInfo, room_for, segment_files, write_segment
 from .view_state import put_state, read_state
 
-__all__ = ["Segments", "ViewInfo", "segment_files"]
+__all__ = ["GIVEN", "Segments"]
 
-_PARTS = ("data", "indices", "indptr")
-_IN_MEMORY = 256 * 2**20
 GIVEN = ("file", "table")
 """Versions of views that came with the source; all others were computed."""
-
-
-@dataclass(frozen=True)
-class ViewInfo:
-    """What the catalogue says of a view."""
-
-    id: int
-    name: str
-    version: str
-    is_sparse: bool
-    dtype: np.dtype[Any]
-    n_columns: int
-    columns: tuple[str, ...] | None
-    settings: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class _Segment:
-    id: int
-    name: str
-    n_values: int
-    items: NDArray[np.int64]
-    """Item of each row; -1 where the row no longer counts."""
 
 
 class Segments:
@@ -128,7 +101,7 @@ class Segments:
             if kept.size:
                 folder = layout.view_folder(self._catalog.root, info.id, name)
                 durable.make_folder(folder)
-                _write(folder, token, matrix, missing)
+                write_segment(folder, token, matrix, missing)
                 n_values = int(matrix.nnz) if info.is_sparse else int(kept.size) * matrix.shape[1]
                 if touched := self._drop(info.id, set(kept.tolist())):
                     old = [one for one in self._segments(info) if one.id in touched and (one.items < 0).all()]
@@ -189,7 +162,7 @@ class Segments:
             self._catalog.run("DELETE FROM lacking_rows WHERE view_id = ?", (info.id,))
             self._catalog.run("DELETE FROM views WHERE id = ?", (info.id,))
 
-    def _retire(self, info: ViewInfo, segments: Iterable[_Segment]) -> None:
+    def _retire(self, info: ViewInfo, segments: Iterable[Segment]) -> None:
         for segment in segments:
             for path in segment_files(self._catalog.root, info, segment.name):
                 relative = path.relative_to(self._catalog.root).as_posix()
@@ -233,7 +206,7 @@ class Segments:
         with self._catalog.transaction():
             if info.is_sparse:
                 matrix = self._stack_sparse(info, segments, kept)
-                _write(folder, token, matrix, np.zeros(kept.size, dtype=bool))
+                write_segment(folder, token, matrix, np.zeros(kept.size, dtype=bool))
                 n_values = int(matrix.nnz)
             else:
                 rows = self._dense(info, segments, kept)
@@ -285,7 +258,7 @@ class Segments:
         rows = self._catalog.rows("SELECT id FROM items WHERE state = 'here' ORDER BY id")
         return np.array([row[0] for row in rows], dtype=np.int64)
 
-    def _segments(self, info: ViewInfo) -> list[_Segment]:
+    def _segments(self, info: ViewInfo) -> list[Segment]:
         rows = self._catalog.rows(
             "SELECT id, name, n_values, items FROM segments WHERE view_id = ? ORDER BY id", (info.id,)
         )
@@ -297,11 +270,11 @@ class Segments:
             items = _unpack(held)
             if number in dropped:
                 items[np.isin(items, dropped[number])] = -1
-            found.append(_Segment(number, name, n_values, items))
+            found.append(Segment(number, name, n_values, items))
         return found
 
-    def _dense(self, info: ViewInfo, segments: list[_Segment], items: NDArray[np.int64]) -> NDArray[Any]:
-        matrix = _room_for((items.size, info.n_columns), info.dtype)
+    def _dense(self, info: ViewInfo, segments: list[Segment], items: NDArray[np.int64]) -> NDArray[Any]:
+        matrix = room_for((items.size, info.n_columns), info.dtype)
         matrix[:] = np.nan
         for segment in segments:
             rows = self._open(info, segment, "")
@@ -313,7 +286,7 @@ class Segments:
         matrix.flags.writeable = False
         return matrix
 
-    def _stack_sparse(self, info: ViewInfo, segments: list[_Segment], items: NDArray[np.int64]) -> Any:
+    def _stack_sparse(self, info: ViewInfo, segments: list[Segment], items: NDArray[np.int64]) -> Any:
         from scipy.sparse import csr_matrix, vstack
 
         parts = [self._csr(info, segment) for segment in segments]
@@ -327,10 +300,10 @@ class Segments:
         places[np.searchsorted(items, held[here])] = np.flatnonzero(here)
         return stacked[places]
 
-    def _csr(self, info: ViewInfo, segment: _Segment) -> Any:
+    def _csr(self, info: ViewInfo, segment: Segment) -> Any:
         from scipy.sparse import csr_matrix
 
-        data, indices, indptr = (self._open(info, segment, part) for part in _PARTS)
+        data, indices, indptr = (self._open(info, segment, part) for part in PARTS)
         fault = compressed_fault(data, indices, indptr, (segment.items.size, info.n_columns))
         if not fault:
             matrix = csr_matrix((segment.items.size, info.n_columns), dtype=info.dtype)
@@ -344,7 +317,7 @@ class Segments:
             f"{self._remedy(info)}"
         )
 
-    def _open(self, info: ViewInfo, segment: _Segment, part: str) -> NDArray[Any]:
+    def _open(self, info: ViewInfo, segment: Segment, part: str) -> NDArray[Any]:
         """Map one file, after checking that it holds exactly what was registered."""
         folder = layout.view_folder(self._catalog.root, info.id, info.name)
         path = folder / f"{segment.name}{'.' * bool(part)}{part}.npy"
@@ -375,39 +348,6 @@ class Segments:
         row = self._catalog.row("SELECT path FROM sources WHERE kind <> 'folder' ORDER BY id")
         source = "SOURCE" if row is None else quote(os.fsdecode(row[0]))
         return f"It came with the source: `manyview init {source} -o {root}`, with its options, reads it again."
-
-
-def segment_files(root: Path, info: ViewInfo, name: str) -> list[Path]:
-    """The files of a segment."""
-    folder = layout.view_folder(root, info.id, info.name)
-    return [folder / f"{name}.{part}.npy" for part in _PARTS] if info.is_sparse else [folder / f"{name}.npy"]
-
-
-def _write(folder: Path, token: str, matrix: Matrix, missing: NDArray[np.bool_]) -> None:
-    if is_sparse(matrix):
-        for part in _PARTS:
-            durable.write_array(folder / f"{token}.{part}.npy", getattr(matrix, part))
-        return
-    kept = ~missing
-    header = durable.npy_header((int(kept.sum()), matrix.shape[1]), matrix.dtype)
-    blocks = row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize)
-
-    def pieces() -> Iterator[bytes | memoryview]:
-        yield header
-        for block in blocks:
-            part = np.ascontiguousarray(matrix[block][kept[block]])
-            yield durable.as_raw(part)
-
-    durable.write_file(folder / f"{token}.npy", pieces())
-
-
-def _room_for(shape: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
-    size = shape[0] * shape[1] * dtype.itemsize
-    if size <= _IN_MEMORY:
-        return np.empty(shape, dtype=dtype)
-    with tempfile.TemporaryFile(prefix="manyview-") as file:  # unlinked: the map alone keeps it
-        file.truncate(size)
-        return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
 
 def _unpack(held: bytes) -> NDArray[np.int64]:

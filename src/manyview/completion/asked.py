@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from ..blocks import Workers, row_blocks
 from ..data.tags import TagTable, as_tag_table
+from ..data.views import Views
 from ..errors import ViewError
 from ..types import Ints, Singles
 from .batch import Batch
 from .evidence import Evidence, main_evidence, sentence
 from .items import Items
+from .models import Extras
 from .nearest import Nearest
 from .proposals import best_of_rows
 from .reasons import explain_pairs
 from .recipe import Recipe
 
-__all__ = ["Asked", "tags_in_vocabulary"]
+__all__ = ["Asked", "asked_in_fit", "asked_of_new", "tags_in_vocabulary"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,30 @@ class Asked:
         everything = explain_pairs(self.recipe, self.items, batch, near, place, columns, known, names)
         shown = [main_evidence(evidence) for evidence in everything]
         return [(parts, sentence(names[c], parts, item_ids)) for parts, c in zip(shown, columns, strict=True)]
+
+
+def asked_in_fit(
+    items: Items, recipe: Recipe, divisor: Singles, ids: NDArray[Any], tags: Any, refused: Any, answers: Extras
+) -> Asked:
+    """The items of the fit, each itself left out; ``tags`` and ``refused`` are theirs."""
+
+    def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
+        return answers.add(items.batch(rows, tags), rows), items.near(rows)
+
+    return Asked(items, recipe, items.n_items, divisor.size, ids, refused, divisor, make)
+
+
+def asked_of_new(
+    items: Items, recipe: Recipe, divisor: Singles, views: Views | None, table: TagTable, answers: Extras
+) -> Asked:
+    """New items, by their views, their tags in the fit's vocabulary, or both."""
+
+    def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
+        batch, near = items.new_batch(None if views is None else views[rows], table.yes[rows])
+        return answers.add(batch, rows), near
+
+    ids = np.arange(table.n_items) if views is None else views.ids
+    return Asked(items, recipe, table.n_items, divisor.size, ids, table.no, divisor, make)
 
 
 def tags_in_vocabulary(tags: Any, names: Sequence[str], n_items: int | None) -> TagTable:

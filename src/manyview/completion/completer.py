@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +14,15 @@ from ..data.hierarchy import TagHierarchy
 from ..data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
 from ..data.tags import TagTable, as_tag_table, match_key
 from ..data.views import Views
-from ..errors import ParameterError, ViewWarning
+from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator, say
 from ..renamed import warn_renamed
 from ..types import Floats, Ints, Singles
-from .asked import Asked, tags_in_vocabulary
+from .asked import Asked, asked_in_fit, asked_of_new, tags_in_vocabulary
 from .batch import Batch
 from .evidence import Evidence
 from .families import ancestors, settle_families
-from .items import Items, fit_items
+from .items import Items, fit_items, warn_silent_views
 from .models import (
     OF_FOREST,
     answers_in_fit,
@@ -33,9 +31,8 @@ from .models import (
     check_model,
     source_of_model,
 )
-from .nearest import Nearest
 from .probability import (
-    LEAST_DECISIONS,
+    check_decisions,
     completeness_from_answers,
     estimated_completeness,
     is_trusted,
@@ -54,7 +51,6 @@ __all__ = ["TagCompleter"]
 _ALONE = ("joint", "view_ridge", "neighbours", "naive_bayes", "cooccurrence", "frequency")
 _METHODS = ("combined", *_ALONE, "cluster", *OF_FOREST)
 _FEW_ITEMS = 100
-_ESTIMATE_ITEMS = 20_000
 
 
 class TagCompleter(MultiviewEstimator):
@@ -192,7 +188,7 @@ class TagCompleter(MultiviewEstimator):
                 tell,
                 has_tags,
             )
-            _warn_silent_views(items)
+            warn_silent_views(items)
             if self.method == "combined" and any(items.word_widths):
                 names = (*COMBINED, "words", *names[len(COMBINED) :])
             extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
@@ -325,22 +321,14 @@ class TagCompleter(MultiviewEstimator):
         likely proposals do. Answers on items without tags set ``untouched_scale_``. Decisions on fewer than 30
         proposals are too few, and an error.
         """
-        answers = np.asarray(accepted)
-        if answers.shape != (len(proposals),) or answers.dtype.kind != "b":
-            raise ParameterError(
-                f"accepted must hold True or False for each of the {len(proposals)} proposals; got {answers.dtype} "
-                f"of shape {answers.shape}."
-            )
-        if answers.size < LEAST_DECISIONS:
-            raise ParameterError(
-                f"{answers.size} decisions are too few to learn from; at least {LEAST_DECISIONS} are needed."
-            )
+        answers = check_decisions(accepted, len(proposals))
         untouched = proposals.new >= 0.5
         if untouched.any():
             self.untouched_scale_ = untouched_scale(proposals.records[untouched], answers[untouched])
         learned = completeness_from_answers(proposals.records[~untouched], answers[~untouched])
         if learned is not None:
             self.completeness_, self.completeness_source_ = learned, "decisions"
+            self.untouched_share_ = share_new(np.diff(self.tags_.indptr), learned)
         return self.completeness_
 
     # -- the way in
@@ -376,36 +364,25 @@ class TagCompleter(MultiviewEstimator):
         self.penalties_ = {} if recipe.penalties is None else pack(recipe.penalties)
         self.penalties_.pop("kind", None)
         # Neighbours look the tags up in tags_; they are not kept twice.
-        sources = {
-            name: replace(source, tags=None) if name == "neighbours" else source
-            for name, source in recipe.sources.items()
-        }
-        self.fitted_ = {"items": pack(items), "recipe": pack(replace(recipe, sources=sources))}
+        self.fitted_ = {"items": pack(items), "recipe": pack(recipe.with_neighbours_tags(None))}
 
     def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
-        self.untouched_share_ = share_new(np.diff(self.tags_.indptr))
+        self.untouched_share_ = share_new(np.diff(self.tags_.indptr), self.completeness)
         self.untouched_scale_ = 1.0
         if self.completeness is not None:
             self.completeness_, self.completeness_source_ = float(self.completeness), "given"
             return
-        keep = max(20, judged.n_items // 20)
-        surest = np.sort(judged.unknown)[::-1][:keep]
+        surest = judged.surest
         self.completeness_ = estimated_completeness(recipe.record(surest, np.zeros(surest.size, dtype=bool)))
         self.completeness_source_ = "estimated"
 
     # -- what was learned, and who is asked about
 
     def _items(self) -> Items:
-        found: Items = unpack(self.fitted_["items"])
-        return found
+        return unpack(self.fitted_["items"])
 
     def _recipe(self) -> Recipe:
-        recipe: Recipe = unpack(self.fitted_["recipe"])
-        sources = {
-            name: replace(source, tags=self.tags_) if name == "neighbours" else source
-            for name, source in recipe.sources.items()
-        }
-        return replace(recipe, sources=sources)
+        return unpack(self.fitted_["recipe"]).with_neighbours_tags(self.tags_)
 
     def _asked(self, X: Any, tags: Any) -> Asked:
         """The items of ``fit`` where neither views nor tags are given, new ones otherwise."""
@@ -413,26 +390,15 @@ class TagCompleter(MultiviewEstimator):
 
         check_is_fitted(self, "fitted_")
         items, recipe, source = self._items(), self._recipe(), self.sources_[-1]
-        n_tags = len(self.tag_names_)
         counts = np.asarray(self.tags_.sum(axis=0)).ravel()
-        divisor = np.sqrt(prior_of(counts, items.n_items) if self.rare_words else np.ones(n_tags)).astype(np.float32)
+        prior = prior_of(counts, items.n_items) if self.rare_words else np.ones(counts.size)
+        divisor = np.sqrt(prior).astype(np.float32)
         if X is None and tags is None:
             answers = answers_in_fit(self.model, source)
-
-            def of_fit(rows: Ints) -> tuple[Batch, list[Nearest]]:
-                return answers.add(items.batch(rows, self.tags_), rows), items.near(rows)
-
-            return Asked(items, recipe, items.n_items, n_tags, self.item_ids_, self.refused_, divisor, of_fit)
+            return asked_in_fit(items, recipe, divisor, self.item_ids_, self.tags_, self.refused_, answers)
         views = self._new_views(X) if X is not None else None
         table = tags_in_vocabulary(tags, self.tag_names_, None if views is None else views.n_items)
-        new_answers = answers_on_new(self.model, source, views)
-
-        def of_new(rows: Ints) -> tuple[Batch, list[Nearest]]:
-            batch, near = items.new_batch(None if views is None else views[rows], table.yes[rows])
-            return new_answers.add(batch, rows), near
-
-        ids = np.arange(table.n_items) if views is None else views.ids
-        return Asked(items, recipe, table.n_items, n_tags, ids, table.no, divisor, of_new)
+        return asked_of_new(items, recipe, divisor, views, table, answers_on_new(self.model, source, views))
 
     # -- probabilities
 
@@ -450,16 +416,6 @@ class TagCompleter(MultiviewEstimator):
 
 def _quietly(text: str) -> None:
     """Say nothing."""
-
-
-def _warn_silent_views(items: Items) -> None:
-    for space in items.spaces:
-        if not space.has.any():
-            warnings.warn(
-                f"view {space.name!r} says nothing: it is missing, empty or the same for every item. It is left aside.",
-                ViewWarning,
-                stacklevel=3,
-            )
 
 
 def _stacked(parts: list[Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
+from ..errors import ViewWarning
 from ..types import Ints, Singles
 from .batch import Batch
 from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make_lists, weights_of
 from .view_space import ViewSpace, fit_view_space
 
-__all__ = ["Items", "fit_items"]
+__all__ = ["Items", "fit_items", "warn_silent_views"]
 
 _MOST_WORDS = 2_000
 """Columns of a sparse view, the most frequent, that are inputs as they are."""
@@ -168,3 +170,14 @@ def _most_frequent(units: Any) -> Ints:
     count = np.bincount(units.indices, minlength=units.shape[1])
     order = np.argsort(-count, kind="stable")[:_MOST_WORDS]
     return np.sort(order[count[order] >= 2]).astype(np.int64)
+
+
+def warn_silent_views(items: Items) -> None:
+    """Name the views that say nothing about any item."""
+    for space in items.spaces:
+        if not space.has.any():
+            warnings.warn(
+                f"view {space.name!r} says nothing: it is missing, empty or the same for every item. It is left aside.",
+                ViewWarning,
+                stacklevel=3,
+            )

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import ParameterError
 from ..types import Floats
 
 __all__ = [
     "LEAST_DECISIONS",
     "Calibration",
+    "check_decisions",
     "completeness_from_answers",
     "estimated_completeness",
     "fit_calibration",
@@ -155,14 +157,18 @@ def how_sure(probability: float, trusted: bool = True) -> str:
     return next(word for least, word in _WORDS if probability >= least)
 
 
-def share_new(n_tags_per_item: NDArray[Any]) -> float:
+def share_new(n_tags_per_item: NDArray[Any], completeness: float | None = None) -> float:
     """The share of the items without tags that nobody has looked at, as against those whose tags were all forgotten.
 
     Where tags are forgotten at random, the items with one and with two tags tell how many have none left (Chao's
-    estimate); what goes beyond that number was never looked at.
+    estimate); what goes beyond that number was never looked at. A known ``completeness`` c bounds it: of t tags,
+    (1 - c)^t is the chance that none is left and t c (1 - c)^(t-1) that one is, so that there are at most (1 - c) / c
+    times as many items with none left as with one.
     """
     none, one, two = (int(np.sum(n_tags_per_item == k)) for k in range(3))
     emptied = one * (one - 1) / (2.0 * (two + 1))
+    if completeness is not None:
+        emptied = min(emptied, one * (1.0 - completeness) / completeness)
     return max(0.0, 1.0 - emptied / none) if none else 1.0
 
 
@@ -170,6 +176,21 @@ def estimated_completeness(largest: NDArray[Any]) -> float:
     """The mean g of the surest unrecorded pairs: right where some of them are certain to be true."""
     low, high = _COMPLETENESS_RANGE
     return float(np.clip(np.mean(largest), low, high)) if largest.size else (low + high) / 2
+
+
+def check_decisions(accepted: Any, n_proposals: int) -> NDArray[np.bool_]:
+    """A yes or no for each of some proposals, enough of them to learn from."""
+    answers = np.asarray(accepted)
+    if answers.shape != (n_proposals,) or answers.dtype.kind != "b":
+        raise ParameterError(
+            f"accepted must hold True or False for each of the {n_proposals} proposals; got {answers.dtype} "
+            f"of shape {answers.shape}."
+        )
+    if answers.size < LEAST_DECISIONS:
+        raise ParameterError(
+            f"{answers.size} decisions are too few to learn from; at least {LEAST_DECISIONS} are needed."
+        )
+    return answers
 
 
 def completeness_from_answers(

@@ -74,6 +74,14 @@ class Recipe:
                 total += row_weights[:, k, None] * source.scores(batch)
         return total
 
+    def with_neighbours_tags(self, tags: Any) -> Recipe:
+        """The same with other tags for neighbours to look up; None to keep it without them."""
+        sources = {
+            name: replace(source, tags=tags) if name == "neighbours" else source
+            for name, source in self.sources.items()
+        }
+        return replace(self, sources=sources)
+
     def record(self, scores: NDArray[Any], is_cold: NDArray[np.bool_]) -> Floats:
         """How likely the owner's record would contain the tag: for one score per entry of ``is_cold``."""
         warm, cold = (self.calibrations[group].record(scores) for group in (WARM, COLD))

@@ -116,6 +116,11 @@ class Judged:
     n_more: int
     n_items: int
 
+    @property
+    def surest(self) -> Singles:
+        """The largest scores of tags that are not known: of a twentieth of the items, and twenty at least."""
+        return np.sort(self.unknown)[::-1][: max(20, self.n_items // 20)]
+
 
 def judge_scores(
     sources: Mapping[str, Source], weights: Floats, batches: Batches, threads: Workers

@@ -1,7 +1,7 @@
 """How a view becomes points that can be compared with those of other views: each law once, on plain arrays.
 
-*Weighting of words*: damped counts times idf, rows of length one. *Scalings of numbers*: ranks, min-max, as they are,
-roots, directions. What was learned of a view is a plain dict of arrays, so that it can be saved and new items be put
+*Words*: weighted as in ``weighting``, along their strongest directions. *Numbers*: ranks, min-max, as they are, roots,
+directions. What was learned of a view is a plain dict of arrays, so that it can be saved and new items be put
 into the same space: ``kind`` says which of the forms it has. Everything reads a view in blocks, so that one on disk may
 be larger than memory; points are float32.
 """
@@ -9,7 +9,7 @@ be larger than memory; points are float32.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,30 +18,22 @@ from ..blocks import Workers, row_blocks
 from ..errors import ViewError
 from ..types import Floats, Mask, Singles
 from ._ranks import KNOTS, rank_heights
+from .weighting import Damping, inverse_frequency, row_bytes, smallest_entry, tf_idf, unit_rows
 
 __all__ = [
     "DENSE_SCALINGS",
-    "Damping",
-    "are_counts",
     "column_spread",
     "cut_words",
-    "damped",
-    "inverse_frequency",
     "learn_dense",
     "learn_points",
     "learn_words",
     "nothing",
     "same_row_sums",
     "signed_root",
-    "speaks",
-    "tf_idf",
     "to_points",
-    "unit_rows",
 ]
 
 Learned = dict[str, Any]
-Damping = Literal["counts", "weights"]
-"""How a word's number is damped: 1 + ln of a count; ln(1 + value), with its sign, of anything else."""
 
 DENSE_SCALINGS = ("rank", "minmax", "raw", "sqrt", "cos")
 _COMPONENTS = 100
@@ -49,57 +41,6 @@ _SAMPLE = 100_000  # rows from which the components of words are learned
 _FAR = 1e6  # where a new item far outside of everything is put, so that squares stay finite
 _IN_MEMORY = 2**30  # bytes of points of a view on disk that are made in memory
 _FLAT = 1e-6  # a column that varies by less, relative to its size, holds rounding
-_SPARSE_ENOUGH = 0.75  # share of zeros from which a table of whole numbers is one of counts
-_WIDE_ENOUGH = 20  # columns below which words cannot be told from a few figures
-
-
-def damped(values: Any, damping: Damping) -> Floats:
-    """The weight of a word from its number: more often is more, but not so much more."""
-    size = np.abs(np.asarray(values, dtype=np.float64))
-    # A new item may hold what fit did not: below 1 the logarithm of a count would turn negative.
-    return np.asarray(
-        np.sign(values) * (1.0 + np.log(np.maximum(size, 1.0)) if damping == "counts" else np.log1p(size))
-    )
-
-
-def inverse_frequency(matrix: Matrix, present: Mask) -> Floats:
-    """Smoothed idf of every column: ln((1 + n) / (1 + items that have it)) + 1, over the items that are present."""
-    held = np.zeros(matrix.shape[1], dtype=np.int64)
-    for block in row_blocks(matrix.shape[0], _row_bytes(matrix)):
-        part = matrix[block][present[block]]
-        if is_sparse(part):
-            held += np.bincount(part.indices[part.data != 0], minlength=held.size)
-        else:
-            held += np.count_nonzero(part, axis=0)
-    return np.log((1.0 + np.count_nonzero(present)) / (1.0 + held)) + 1.0
-
-
-def tf_idf(matrix: Matrix, idf: Floats, damping: Damping) -> Any:
-    """Damped words times idf, rows to length one; float64 CSR without stored zeros."""
-    from scipy.sparse import csr_matrix
-
-    weighted = csr_matrix(matrix, dtype=np.float64, copy=True)
-    weighted.eliminate_zeros()
-    weighted.data = damped(weighted.data, damping) * idf[weighted.indices]
-    return unit_rows(weighted)
-
-
-def unit_rows(rows: Matrix, smallest: float = 0.0) -> Any:
-    """Rows of length one in float64; one of at most ``smallest`` becomes zeros (a sparse one stays as it is)."""
-    if is_sparse(rows):
-        lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        rows.data = rows.data / np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(rows.indptr))
-        return rows
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
-    return np.divide(rows, lengths, out=np.zeros(rows.shape), where=lengths > smallest)
-
-
-def speaks(rows: Matrix) -> Mask:
-    """Which rows are not empty: those that hold something other than 0."""
-    if not is_sparse(rows):
-        return np.asarray((rows != 0).any(axis=1))
-    filled = rows.data != 0
-    return np.bincount(np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))[filled], minlength=rows.shape[0]) > 0
 
 
 def column_spread(matrix: Matrix, present: Mask, threads: Workers) -> tuple[Floats, Floats]:
@@ -131,24 +72,11 @@ def signed_root(values: Any) -> Floats:
     return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
 
 
-def are_counts(matrix: Matrix, present: Mask) -> bool:
-    """Is a dense table really one of counts, words or tags? Whole numbers from 0 on, most of them 0, many columns."""
-    if is_sparse(matrix) or matrix.shape[1] < _WIDE_ENOUGH:
-        return False
-    zeros = cells = 0
-    for block in row_blocks(matrix.shape[0], _row_bytes(matrix)):
-        part = matrix[block][present[block]]
-        if not ((part >= 0) & (part == np.floor(part))).all():  # mostly the first block tells
-            return False
-        zeros, cells = zeros + part.size - int(np.count_nonzero(part)), cells + part.size
-    return cells > 0 and zeros >= _SPARSE_ENOUGH * cells and zeros < cells
-
-
 def same_row_sums(matrix: Matrix, present: Mask) -> bool:
     """Do all rows of a dense view add up to the same number, as proportions do?"""
     if is_sparse(matrix) or matrix.shape[1] < 2:
         return False
-    blocks = row_blocks(matrix.shape[0], _row_bytes(matrix))
+    blocks = row_blocks(matrix.shape[0], row_bytes(matrix))
     sums = np.concatenate([matrix[rows][present[rows]].sum(axis=1, dtype=np.float64) for rows in blocks])
     return sums.size > 1 and bool(np.ptp(sums) <= 1e-5 * max(np.abs(sums).max(), 1e-300))
 
@@ -164,7 +92,7 @@ def learn_words(matrix: Matrix, present: Mask) -> Learned:
     sample = held
     if held.size > _SAMPLE:
         sample = np.sort(np.random.default_rng(0).choice(held, _SAMPLE, replace=False))
-    learned: Learned = {"kind": "sparse", "counts": _smallest_entry(matrix, present) >= 1}
+    learned: Learned = {"kind": "sparse", "counts": smallest_entry(matrix, present) >= 1}
     learned["idf"] = inverse_frequency(matrix, present)
     weighted = tf_idf(matrix[sample], learned["idf"], _damping(learned))
     weighted = weighted[np.flatnonzero(np.diff(weighted.indptr))]
@@ -295,17 +223,6 @@ def _damping(learned: Learned) -> Damping:
     return "counts" if learned["counts"] else "weights"
 
 
-def _smallest_entry(matrix: Matrix, present: Mask) -> float:
-    """The smallest entry other than 0; 1 where there is none."""
-    smallest = np.inf
-    for block in row_blocks(matrix.shape[0], _row_bytes(matrix)):
-        part = matrix[block][present[block]]
-        values = part.data if is_sparse(part) else part
-        values = values[values != 0]
-        smallest = min(smallest, float(values.min())) if values.size else smallest
-    return smallest if np.isfinite(smallest) else 1.0
-
-
 def _rank_points(matrix: Matrix, present: Mask, threads: Workers) -> tuple[Singles, Mask, Learned]:
     held, width = np.flatnonzero(present), int(matrix.shape[1])
     rows = _room(matrix, width)
@@ -414,7 +331,3 @@ def _on_disk(matrix: Any) -> bool:
             return True
         matrix = matrix.base
     return False
-
-
-def _row_bytes(matrix: Matrix) -> float:
-    return float(12.0 * matrix.nnz / max(1, matrix.shape[0]) + 16 if is_sparse(matrix) else 8.0 * matrix.shape[1])

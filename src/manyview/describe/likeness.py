@@ -24,8 +24,9 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks, workers
 from ..completion.view_space import unit_rows
 from ..data.checks import per_view_numbers
-from ..data.spaces import column_spread, inverse_frequency, speaks
+from ..data.spaces import column_spread
 from ..data.views import Views
+from ..data.weighting import inverse_frequency, speaks
 from ..types import Floats, Places, Singles
 from ._grouping import Grouping
 

@@ -35,21 +35,21 @@ if TYPE_CHECKING:
     from .base import extractor as extractor
     from .base import extractor_names as extractor_names
     from .base import register_extractor as register_extractor
-    from .decode import BadFile as BadFile
-    from .decode import Clip as Clip
-    from .decode import DecodePool as DecodePool
-    from .decode import Picture as Picture
     from .duplicates import near_duplicates as near_duplicates
     from .duplicates import perceptual_hash as perceptual_hash
     from .duplicates import picture_signature as picture_signature
+    from .opening.decode import BadFile as BadFile
+    from .opening.decode import Clip as Clip
+    from .opening.decode import DecodePool as DecodePool
+    from .opening.decode import Picture as Picture
     from .transformed import Transformed as Transformed
 
 _WHERE = {
-    "BadFile": "decode",
-    "Clip": "decode",
-    "DecodePool": "decode",
+    "BadFile": "opening.decode",
+    "Clip": "opening.decode",
+    "DecodePool": "opening.decode",
     "Extractor": "base",
-    "Picture": "decode",
+    "Picture": "opening.decode",
     "Transformed": "transformed",
     "extractor": "base",
     "extractor_names": "base",

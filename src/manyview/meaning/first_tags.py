@@ -19,7 +19,7 @@ from .scoring import Seen, ask_words, score
 from .tables import LIKELY
 from .words import photo_words
 
-__all__ = ["PictureTag", "TagGroup", "neighbour_weights", "tags_by_cluster", "tags_by_picture"]
+__all__ = ["PictureTag", "TagGroup", "neighbour_weights", "tags_by_cluster", "tags_by_picture", "who_shows"]
 
 _NEIGHBOURS = 8
 _ALIKE = 0.5
@@ -87,17 +87,35 @@ def tags_by_cluster(
     *,
     language: str | None = None,
     n_jobs: int | None = None,
+    neighbours: Any = None,
 ) -> list[TagGroup]:
-    """For every cluster with a clear guess: its first word, and which of its pictures likely show it; largest first."""
+    """For every cluster with a clear guess: its first word, and which of its pictures likely show it; largest first.
+
+    ``neighbours`` are the ``neighbour_weights`` of the pictures that are there, where somebody has them already.
+    """
     clear = {label: guess.numbers[0] for label, guess in guesses.items() if guess.is_clear}
-    if not clear:
+    return who_shows(seen, labels, clear, language=language, n_jobs=n_jobs, neighbours=neighbours)
+
+
+def who_shows(
+    seen: Seen,
+    labels: ArrayLike,
+    wanted: Mapping[int, int],
+    *,
+    language: str | None = None,
+    n_jobs: int | None = None,
+    neighbours: Any = None,
+) -> list[TagGroup]:
+    """Which pictures of some clusters likely show a word, given by its place in the list of words; largest first."""
+    if not wanted:
         return []
     groups, words, there = np.asarray(labels), photo_words(language), np.flatnonzero(seen.there)
     here = seen[there]
-    numbers = sorted(set(clear.values()))
-    values = neighbour_weights(here, n_jobs) @ score(here, ask_words()[numbers])
+    numbers = sorted(set(wanted.values()))
+    near = neighbour_weights(here, n_jobs) if neighbours is None else neighbours
+    values = near @ score(here, ask_words()[numbers])
     found = []
-    for label, number in clear.items():
+    for label, number in wanted.items():
         inside = np.flatnonzero(groups[there] == label)
         fits = values[inside, numbers.index(number)]
         order = np.argsort(-fits, kind="stable")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,14 @@ from ..types import Places
 from .scoring import Seen, ask, score
 from .tables import LIKELY, Matrix, tables
 
-__all__ = ["Bridge", "Ranking", "rank_pictures"]
+__all__ = ["BEST", "FEWEST", "PLAIN", "Bridge", "Ranking", "rank_pictures"]
 
-_BEST = 5
-_PLAIN = 0.1
+BEST = 5
+"""Pictures whose mean score says whether there is anything of a text here."""
+PLAIN = 0.1
 """How far above likely the best five have to be for a plain answer."""
-_FEWEST = 12
+FEWEST = 12
+"""Pictures that an answer shows at least."""
 _RIDGE = 1.0
 _HALF = 100
 """Captioned pictures at which the bridge has its half."""
@@ -40,9 +42,9 @@ class Ranking:
     """The score from which on a picture likely shows it."""
 
     @property
-    def answer(self) -> str:
+    def answer(self) -> Literal["plain", "weak", "none"]:
         """ "plain", "weak", or "none": nothing here seems to show that."""
-        return "plain" if self.best >= self.likely + _PLAIN else "weak" if self.best >= self.likely else "none"
+        return "plain" if self.best >= self.likely + PLAIN else "weak" if self.best >= self.likely else "none"
 
 
 class Bridge:
@@ -94,8 +96,8 @@ def rank_pictures(seen: Seen, vector: Any, bridge: Bridge | None = None) -> Rank
         mixed = _standard(bridge.score(seen[there], vector))
         order_by = (1 - bridge.share) * _standard(order_by) + bridge.share * mixed
     order = np.argsort(-order_by, kind="stable")
-    best = float(np.sort(plain)[-_BEST:].mean()) if there.size else float("-inf")
-    n_shown = min(there.size, max(_FEWEST, int((plain >= likely).sum())))
+    best = float(np.sort(plain)[-BEST:].mean()) if there.size else float("-inf")
+    n_shown = min(there.size, max(FEWEST, int((plain >= likely).sum())))
     return Ranking(there[order], plain[order], best, n_shown, likely)
 
 

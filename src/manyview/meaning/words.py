@@ -16,7 +16,7 @@ from pathlib import Path
 from ..data.checks import check_choice
 from ..data.tags import match_key
 
-__all__ = ["LANGUAGES", "as_english", "check_language", "english_words", "language_here", "photo_words"]
+__all__ = ["LANGUAGES", "as_english", "check_language", "english_words", "language_here", "photo_words", "word_number"]
 
 WORDS = Path(__file__).parent / "words.csv"
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
@@ -69,6 +69,16 @@ def as_english(text: str, language: str | None = None) -> str:
         if found is not None:
             return found
     return text
+
+
+def word_number(text: str, language: str | None = None) -> int | None:
+    """The place of a word, in any language, in the list of words; None where it is none of them.
+
+    >>> word_number("Küste", "de"), word_number("our summer house")
+    (1, None)
+    """
+    english = match_key(as_english(text, language))
+    return next((number for number, word in enumerate(english_words()) if match_key(word) == english), None)
 
 
 @cache

@@ -16,10 +16,11 @@ from ..blocks import row_blocks
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
+from ..types import Mask
 
 _SQUARES = 1e16  # a million squares of this still fit into float32
 
-__all__ = ["MultiviewEstimator", "check_n_clusters", "say", "warn_items_without_views"]
+__all__ = ["MultiviewEstimator", "check_n_clusters", "items_with_views", "say"]
 
 
 class MultiviewEstimator(BaseEstimator):
@@ -155,9 +156,10 @@ def check_n_clusters(n_clusters: Any, n_items: int) -> int:
     return checked
 
 
-def warn_items_without_views(present: Any) -> None:
-    """One warning for all items that lack every view."""
-    lacking = np.flatnonzero(~present)
+def items_with_views(views: Views) -> Mask:
+    """Which items have any view at all; one warning for those that have none."""
+    has_any = np.asarray(views.mask.any(axis=1))
+    lacking = np.flatnonzero(~has_any)
     if lacking.size:
         shown = ", ".join(map(str, lacking[:5])) + (", ..." if lacking.size > 5 else "")
         warnings.warn(
@@ -165,6 +167,7 @@ def warn_items_without_views(present: Any) -> None:
             ViewWarning,
             stacklevel=4,
         )
+    return has_any
 
 
 def say(text: str) -> None:

@@ -15,8 +15,9 @@ import numpy as np
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, workers
-from ..data.spaces import DENSE_SCALINGS, are_counts, cut_words, learn_points, learn_words, to_points, unit_rows
+from ..data.spaces import DENSE_SCALINGS, cut_words, learn_points, learn_words, to_points
 from ..data.views import Views
+from ..data.weighting import are_counts, unit_rows
 from ..errors import ViewError
 from ..types import Floats, Mask, Places, Singles
 from .agreement import agreement_of, clearly_agrees, draw_samples, neighbours_in, witnesses

@@ -16,7 +16,22 @@ from starlette.exceptions import HTTPException
 from .._version import __version__
 from ..errors import Busy, Conflict, ManyviewError, ParameterError, StoreError
 from . import models
-from .api import audit, clusters, doubtful, edits, export, files, items, map, media, proposals, runs, vocabulary
+from .api import (
+    audit,
+    clusters,
+    doubtful,
+    edits,
+    export,
+    files,
+    first_tags,
+    items,
+    map,
+    media,
+    proposals,
+    runs,
+    search,
+    vocabulary,
+)
 from .gallery import Gallery
 from .refusals import Absent
 from .security import Access, Guard
@@ -29,10 +44,12 @@ _ROUTERS = (
     vocabulary.router,
     files.router,
     items.router,
+    search.router,
     clusters.router,
     proposals.router,
     audit.router,
     doubtful.router,
+    first_tags.router,
     edits.router,
     runs.router,
     map.router,

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from ..errors import ReadOnly
 from ..workflow.collection import Collection
-from ..workflow.reading.index import Index, Parts
+from ..workflow.reading.index import Index
+from ..workflow.reading.parts import Parts
 from .jobs import Jobs
 from .media import Previews
 from .reasons import Reasons

@@ -23,7 +23,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from ..collection.items import as_text
-from ..features.decode import BadFile, Clip, DecodePool
+from ..features.opening.decode import BadFile, Clip, DecodePool
 from ..workflow.reading.index import Index
 from .refusals import Absent
 

@@ -126,7 +126,12 @@ def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models
         views=[models.ViewPull(name=view.view, own=view.own, runner_up=view.other) for view in reason.views],
         runner_up=None
         if other is None
-        else models.NearCluster(id=other.label, name=names.get(other.label, other.name), closeness=other.closeness),
+        else models.NearCluster(
+            id=other.label,
+            name=names.get(other.label, other.name),
+            is_guess=other.label in index.guessed(run),
+            closeness=other.closeness,
+        ),
         margin=reason.margin,
     )
 

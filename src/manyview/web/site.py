@@ -22,7 +22,7 @@ from .._version import __version__
 from ..collection.history import now
 from ..durable import make_private, make_public
 from ..errors import ParameterError
-from ..features.decode import BadFile, DecodePool
+from ..features.opening.decode import BadFile, DecodePool
 from ..types import Progress
 from ..workflow.collection import Collection
 from ..workflow.reading.index import Index

@@ -25,6 +25,7 @@ from .api.map import map_page, map_points
 from .api.proposals import proposal_rows, proposals_page
 from .api.runs import compare_page, runs_page, state
 from .reasons import AllReasons
+from .site_looks import site_looks
 
 __all__ = ["site_answers"]
 
@@ -44,13 +45,13 @@ _NEIGHBOURS, _MOST_ASKED = 8, 20_000
 
 def site_answers(index: Index, progress: Progress, *, positions: bool = False) -> Answers:
     """Every answer with the name of its file. Where pictures were taken is left out, unless it is asked for."""
-    yield from _lists(index)
+    yield from _lists(index, progress)
     yield from _runs(index)
     yield from _by_cluster(index, positions)
     yield from _items(index, progress, frozenset() if positions else _POSITION)
 
 
-def _lists(index: Index) -> Answers:
+def _lists(index: Index, progress: Progress) -> Answers:
     yield "state", state(index)
     yield "clusters", clusters_page(index)
     yield "tags", tags_page(index, limit=_TAGS)
@@ -59,6 +60,7 @@ def _lists(index: Index) -> Answers:
     yield "runs", runs_page(index)
     yield "history", history_page(index, limit=_HISTORY)
     yield "map", map_page(index)
+    yield "looks", site_looks(index, progress)
     yield "map-points", {"base64": base64.b64encode(map_points(index)).decode("ascii")}
     clusters = index.clusters(index.run())
     yield "exemplars", [item for one in clusters for item in one.profile.get("exemplars", [])]

@@ -7,7 +7,10 @@ import io
 import json
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from ..errors import ParameterError
+from ..workflow.reading.content import find_all
 from ..workflow.reading.index import Index
 from ..workflow.reading.search import find_rows, matching
 from ..writeback.cells import as_cell
@@ -70,11 +73,16 @@ def items_table(
     cluster: int | None = None,
     tag: str | None = None,
     run_id: int | None = None,
-    sort: Literal["id", "name", "confidence", "typical"] = "id",
+    sort: Literal["best", "id", "name", "confidence", "typical"] = "id",
+    looks: bool = False,
 ) -> Table:
-    """The items a search finds."""
-    run = index.run(run_id)
-    rows = find_rows(index, matching(index, search_for(q, cluster, tag), run), run, sort)
+    """The items a search finds; with ``looks``, also those whose pictures seem to show it."""
+    run, query = index.run(run_id), search_for(q, cluster, tag)
+    if looks or sort == "best":
+        hits, _ = find_all(index, str(query), run, sort)
+        rows = index.rows_of(np.array([hit.item for hit in hits], dtype=np.int64))
+    else:
+        rows = find_rows(index, matching(index, query, run), run, sort)
     names, places, sure = index.cluster_names(run), index.assignment(run), index.confidence(run)
     words = index.words_by_row()
     keys = index.keys(index.ids[rows].tolist())

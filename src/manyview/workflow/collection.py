@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .proposing.doubtful import Doubt
     from .reading.content import Answer
     from .reading.duplicates import Duplicates
-    from .reading.index import Parts
+    from .reading.parts import Parts
     from .vocabulary.care import Cared
     from .vocabulary.listing import TagLine
 
@@ -194,7 +194,8 @@ class Collection(Store):
         text model is loaded for the first search. ``run`` says whose clusters ``cluster:`` means.
         """
         from .reading.content import search_all
-        from .reading.index import Index, Parts
+        from .reading.index import Index
+        from .reading.parts import Parts
 
         if self._parts is None:
             self._parts = Parts()

@@ -21,11 +21,11 @@ from ..collection.segments import GIVEN
 from ..collection.store import Store
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
-from ..features.decode import BadFile, Clip, DecodePool, Picture
+from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..ingest.capture import FILE_TIME
 from ..types import Progress
 from .computed import Computed, Note
-from .remember import recognise_moved, remember_contents
+from .remember import fold_duplicates, recognise_moved, remember_contents
 
 __all__ = [
     "Computed",
@@ -34,7 +34,6 @@ __all__ = [
     "compute_views",
     "default_views",
     "each_row",
-    "fold_duplicates",
     "learned_extractor",
     "occasions",
 ]
@@ -375,17 +374,6 @@ def _add(collection: Store, one: Extractor, matrix: Any, ids: NDArray[np.int64],
         if fresh and one.learns:
             collection.segments.put_state(one.name, one.state())
     done.rows[one.name] = done.rows.get(one.name, 0) + kept
-
-
-def fold_duplicates(collection: Store) -> int:
-    """Find pictures that repeat others and write it down; how many there are."""
-    from ..features.duplicates import near_duplicates
-
-    known = collection.items.fingerprints()
-    first = near_duplicates([one.hash for one in known], [one.signature for one in known])
-    repeats = {known[n].item_id: known[lead].item_id for n, lead in enumerate(first.tolist()) if lead != n}
-    collection.items.set_duplicates(repeats)
-    return len(repeats)
 
 
 # --- texts, dates and places ---

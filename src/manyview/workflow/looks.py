@@ -57,6 +57,13 @@ class Looks:
         """All of them, as the score sees them."""
         return see(self.rows)
 
+    @cached_property
+    def neighbours(self) -> Any:
+        """Which pictures are averaged with which when words for each are looked for."""
+        from ..meaning.first_tags import neighbour_weights
+
+        return neighbour_weights(self.seen[np.flatnonzero(self.seen.there)])
+
     def only(self, places: Any) -> Looks:
         """The same for some of the items."""
         part = Looks(self._collection, self.language)

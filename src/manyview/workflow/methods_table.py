@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ..errors import ParameterError
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "Method", "find_method", "method_list", "needs_of"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "Method", "fewest_tagged", "find_method", "method_list", "needs_of"]
 
 Need = Literal["tags", "annotations", "counts"]
 
@@ -30,6 +30,8 @@ class Method:
     """Whether it is told the number of clusters; it finds one itself otherwise."""
     needs: frozenset[Need] = frozenset()
     """Tags: it learns from them; they are no view of it. Annotations: another collection's tags. Counts: one view."""
+    fewest_tagged: float = 0.0
+    """Tags serve it as a view from this share of tagged items on; most methods let tags say what little they say."""
 
     def make(self, n_clusters: int | None, seed: int, n_jobs: int | None) -> Any:
         """The estimator, not yet fitted; one that takes no ``n_jobs`` is not given any."""
@@ -57,12 +59,18 @@ _ROWS = (
     Method(
         "aplsa",
         "AnnotatedPLSA",
-        "topics.plsa",
+        "topics.annotated_plsa",
         "topics of words, learned with the help of another collection's tags",
         needs=frozenset({"annotations", "counts"}),
     ),
     Method("hml-rf", "TagForest", "forest.tag_forest", "a forest that learns from the tags", needs=frozenset({"tags"})),
-    Method("cca", "CrossModalClustering", "canonical.cross_modal", "looks and tags in one space, then k-means"),
+    Method(
+        "cca",
+        "CrossModalClustering",
+        "canonical.cross_modal",
+        "looks and tags in one space, then k-means",
+        fewest_tagged=0.2,
+    ),
 )
 METHODS = {row.name: row for row in _ROWS}
 DEFAULT_METHOD = _ROWS[0].name
@@ -79,6 +87,11 @@ def find_method(name: str | None) -> Method:
 def needs_of(name: str) -> frozenset[Need]:
     """What a method needs; nothing where a run was made by a method of somebody's own."""
     return METHODS[name].needs if name in METHODS else frozenset()
+
+
+def fewest_tagged(name: str) -> float:
+    """The share of items with tags from which on a method takes them as a view; 0 for a method of somebody's own."""
+    return METHODS[name].fewest_tagged if name in METHODS else 0.0
 
 
 def method_list() -> str:

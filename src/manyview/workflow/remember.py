@@ -1,4 +1,4 @@
-"""What a file is known by wherever it goes: its whole content, read once."""
+"""What a file is known by wherever it goes: its whole content, read once; and pictures that repeat others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..collection.store import Store
 from ..ingest.moves import hash_file
 from ..types import Progress
 
-__all__ = ["recognise_moved", "remember_contents"]
+__all__ = ["fold_duplicates", "recognise_moved", "remember_contents"]
 
 _BATCH = 32
 
@@ -38,3 +38,14 @@ def recognise_moved(collection: Store) -> int:
     if pairs:
         collection.whereabouts.adopt(source)
     return len(pairs)
+
+
+def fold_duplicates(collection: Store) -> int:
+    """Find pictures that repeat others and write it down; how many there are."""
+    from ..features.duplicates import near_duplicates
+
+    known = collection.items.fingerprints()
+    first = near_duplicates([one.hash for one in known], [one.signature for one in known])
+    repeats = {known[n].item_id: known[lead].item_id for n, lead in enumerate(first.tolist()) if lead != n}
+    collection.items.set_duplicates(repeats)
+    return len(repeats)

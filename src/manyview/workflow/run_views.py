@@ -16,7 +16,7 @@ from ..data.views import Views
 from ..describe.profiles import ClusterProfiles, cluster_profiles
 from ..errors import ParameterError
 from .looks import Looks, has_looks
-from .methods_table import needs_of
+from .methods_table import fewest_tagged, needs_of
 from .path_words import words_of_path
 from .vocabulary.tree import tag_hierarchy
 
@@ -28,8 +28,6 @@ COUNTS = ("visual_words", "words")
 ONLY_NAMED = (COUNTS[0], "date", "place")
 """Views that serve only where a person names them, or where there is no other."""
 _FEWEST_ITEMS_OF_A_TAG = 2
-_FEWEST_TAGGED = 0.2
-"""Tags serve as a view when so large a share of the items has one that another item has too."""
 
 
 def sensible_views(collection: Store) -> list[str]:
@@ -74,18 +72,16 @@ def fit_views(
         said.append("tags teach the forest")
     elif "counts" in needs:
         pass
-    elif TAGS in named if named is not None else share >= _FEWEST_TAGGED:
+    elif TAGS in named if named is not None else _tell_apart(usable.yes) and share >= fewest_tagged(method):
         if usable.n_tags == 0 and tag_names is None:
             raise ParameterError("no tag is on two items, so the tags cannot serve as a view.")
         parts[TAGS] = usable.yes
-        masks[TAGS] = np.ones(usable.n_items, dtype=bool)
-        if masks.keys() > {TAGS}:  # nothing is known of an item that has neither tags nor another view
-            masks[TAGS] = (np.diff(usable.yes.indptr) > 0) | np.any([masks[name] for name in chosen], axis=0)
-        else:
-            masks[TAGS] = np.diff(usable.yes.indptr) > 0
+        masks[TAGS] = np.diff(usable.yes.indptr) > 0  # an item without tags lacks the view: tags say nothing about it
         said.append(f"tags, {share:.0%} of the items have one that another has too")
-    elif usable.n_tags:
+    elif usable.n_tags and _tell_apart(usable.yes):
         said.append(f"tags are left out: only {share:.0%} of the items have one that another has too")
+    elif usable.n_tags:
+        said.append("tags are left out: all items that have one have the same")
     if not parts:
         raise ParameterError(
             f"{collection.path} has nothing to cluster by: no pictures, texts or ready features, and tags on "
@@ -102,6 +98,13 @@ def _usable_tags(tags: TagTable) -> tuple[TagTable, float]:
     kept = np.flatnonzero(counts >= _FEWEST_ITEMS_OF_A_TAG)
     usable = TagTable.from_matrix(tags.yes[:, kept], names=[tags.names[tag] for tag in kept])
     return usable, float((np.diff(usable.yes.indptr) > 0).mean()) if usable.n_items else 0.0
+
+
+def _tell_apart(tags: Any) -> bool:
+    """Whether some item has other tags than another that has any."""
+    counts = np.diff(tags.indptr)
+    held = np.asarray(tags.sum(axis=0)).ravel()
+    return bool(((held > 0) & (held < (counts > 0).sum())).any())
 
 
 def _as_columns(tags: TagTable, names: Sequence[str]) -> TagTable:

@@ -12,7 +12,7 @@ import numpy as np
 from ..collection.store import Store
 from ..errors import ParameterError
 from ..features.base import Extractor
-from ..features.decode import BadFile, Clip, DecodePool, Picture
+from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..types import Progress
 from .compute import each_row, learned_extractor
 

@@ -20,7 +20,7 @@ from ..collection.store import Store
 from ..collection.tagging import word_key
 from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
-from ..features.decode import DecodePool, Picture
+from ..features.opening.decode import DecodePool, Picture
 from ..files import BadFile, FileFacts, open_regular, os_problem
 from ..ingest.keywords import Keywords, read_keywords
 from ..ingest.xmp import Name

@@ -49,6 +49,11 @@ class Answers:
     def note(self, entry_id: int) -> None:
         """An entry of the history was made in the transaction that is open."""
         self._entries.append(entry_id)
+        self._standing = None
+
+    def note_standing(self, standing: Standing) -> None:
+        """Where every item is after the last entry, from somebody who knows: it need not be worked out again."""
+        self._standing = standing
 
     def note_sources(self) -> None:
         """A source was added or changed in it."""
@@ -127,7 +132,9 @@ class Answers:
         run = self._catalog.value("SELECT max(id) FROM runs WHERE kind = 'fit'")
         if run is None or not clusters:
             return {}
-        self._standing = standing = self._standing or Living(self._catalog).standing(run)
+        if self._standing is None or self._standing.run_id != run:
+            self._standing = Living(self._catalog).standing(run)
+        standing = self._standing
         found = {}
         for cluster in sorted(clusters):
             members = standing.ids[standing.own == cluster]

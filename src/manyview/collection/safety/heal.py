@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ...errors import StoreError
 from .. import layout
-from ..segments import ViewInfo, _Segment
+from ..segment_files import Segment, ViewInfo
 from ..store import Store
 
 __all__ = ["damaged_packs", "damaged_views", "set_aside_packs", "set_aside_rows"]
@@ -34,7 +34,7 @@ def set_aside_rows(collection: Store, names: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def _damaged(collection: Store, info: ViewInfo) -> list[_Segment]:
+def _damaged(collection: Store, info: ViewInfo) -> list[Segment]:
     segments = collection.segments
     found = []
     for segment in segments._segments(info):

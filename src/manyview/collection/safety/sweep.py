@@ -8,7 +8,8 @@ from ... import durable
 from ...errors import StoreError
 from .. import layout
 from ..catalog import Catalog
-from ..segments import Segments, segment_files
+from ..segment_files import segment_files
+from ..segments import Segments
 from ..writes import Writes, remove_temporary, temporary
 from .lock import no_readers
 

@@ -17,7 +17,7 @@ from ...data.parameters import Constraints, Given, Number, check_parameters
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
-from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ..fusion_art.settings import check_tags
 from .association_network import AssociationNetwork, are_words, tags_in_columns
 from .canonical_fusion import CanonicalFusion
@@ -144,8 +144,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         rng = as_generator(self.random_state)
         seeds = [int(seed) for seed in rng.integers(2**31, size=3)]
         views = self._fit_views(self._fit_entries(X, seeds[0]))
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         self._fit_networks(views)
         semantic = self._smoothed(views)
@@ -203,8 +202,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
     def _place(self, X: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         check_is_fitted(self)
         views = self._new_views(self._new_entries(X))
-        has_any = np.asarray(views.mask.any(axis=1))
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         return self.fusion_._fused(self._smoothed(views)), has_any
 
     @property

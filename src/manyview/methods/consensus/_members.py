@@ -17,7 +17,16 @@ from ...types import Places
 from ..spectral import plain_kmeans, short_kmeans
 from ._graph import Space
 
-__all__ = ["Given", "Member", "check_members", "given_members", "labels_of_new", "own_members"]
+__all__ = [
+    "Given",
+    "Member",
+    "check_members",
+    "check_previous",
+    "given_members",
+    "labels_of_new",
+    "own_members",
+    "start_of",
+]
 
 _SAMPLED = 100_000  # items above which a member is learned on a sample of its own
 _DEFAULT = 10
@@ -124,6 +133,27 @@ def _given(number: int, value: Any, weight: float, views: Views) -> Given:
     skipped = int((classes < 0).sum())
     numbers: NDArray[np.int32] = np.where(columns >= skipped, columns - skipped, -1).astype(np.int32)
     return Given(model, numbers, classes[skipped:].astype(np.intp), weight)
+
+
+def check_previous(previous: Any, n_items: int) -> Places | None:
+    """Earlier labels; None where no item has one."""
+    labels = np.asarray(previous)
+    if labels.shape != (n_items,) or labels.dtype.kind not in "iu":
+        raise ParameterError(
+            f"previous must hold {n_items} whole numbers, the earlier label of each item and -1 where it had none; "
+            f"got {labels.dtype} of shape {labels.shape}."
+        )
+    return labels.astype(np.intp) if (labels >= 0).any() else None
+
+
+def start_of(labels: NDArray[np.int32], n_clusters: int) -> Places | None:
+    """Earlier labels as a start, where they make as many clusters as are asked for."""
+    used, numbers = np.unique(labels[labels >= 0], return_inverse=True)
+    if used.size != n_clusters:
+        return None
+    start = np.full(labels.size, -1, dtype=np.intp)
+    start[labels >= 0] = numbers
+    return start
 
 
 def labels_of_new(model: Any, classes: Places, views: Views) -> NDArray[np.int32]:

@@ -10,7 +10,7 @@ have structure, nothing here can tell which is right, and ``apart`` says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..agreement import (
     witnesses,
 )
 
-__all__ = ["Says", "scrambled", "view_says"]
+__all__ = ["Says", "different_stories", "scrambled", "view_says"]
 
 LEAST = 0.01  # the say of a view without support: items that have no other are still placed by it
 _FEWEST = 50  # items below which nothing is told apart from chance
@@ -105,3 +105,15 @@ def scrambled(matrix: Matrix, seed: int) -> Matrix:
         + [rng.choice(matrix.shape[0], size, replace=False) for size in np.diff(columns.indptr)]
     )
     return csc_matrix((columns.data, rows, columns.indptr), shape=matrix.shape).tocsr()
+
+
+def different_stories(says: Mapping[str, float], agreement: Mapping[str, Mapping[str, float]]) -> str:
+    """The sentence about views that have structure and do not agree."""
+    names = [name for name in says if says[name] == 1.0]
+    largest = max(agreement[a][b] for a in names for b in names if a != b)
+    told = f"{', '.join(names[:-1])} and {names[-1]}"
+    return (
+        f"views {told} tell different stories: what is near in one is together in another hardly more often than by "
+        f"chance (agreement {largest:.2f}, where 1 is full and 0 is chance). The clusters mix them; cluster by "
+        f"{' or by '.join(names)} alone to see each."
+    )

@@ -20,14 +20,14 @@ from ...data.checks import as_generator, check_number
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Given, Number
 from ...data.spaces import same_row_sums
 from ...data.views import Views
-from ...errors import ParameterError, ViewWarning
+from ...errors import ViewWarning
 from ...renamed import warn_renamed
 from ...types import Floats, Places
 from ..agreement import Sample
-from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ..preparation import Prepared, key_of, place_in, prepare, words_again
-from ._members import check_members, given_members
-from ._say import scrambled, view_says
+from ._members import check_members, check_previous, given_members, start_of
+from ._say import different_stories, scrambled, view_says
 from ._vote import Outcome, Points, kinds_of, place_new, points_of, vote
 from .levels import cut_levels, level_range, place_in_level, single_level
 
@@ -168,12 +168,11 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             warn_renamed("neighbours", "n_neighbors")
             n_neighbours = int(self.neighbours)
         n_members, entries = check_members(self.members)
-        has_any = views.mask.any(axis=1)
+        has_any = items_with_views(views)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
-        warn_items_without_views(has_any)
         seed = int(as_generator(self.random_state).integers(2**31))
         given = given_members(entries, views)
-        previous = None if self.previous is None else _check_previous(self.previous, views.n_items)
+        previous = None if self.previous is None else check_previous(self.previous, views.n_items)
         with workers(self.n_jobs) as threads:
             with self._step("scaling"):
                 points = self._learn_points(views, n_clusters, threads)
@@ -192,7 +191,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                     weight = _SAY_OF_PREVIOUS * n_members * len(electors.spaces(at_least=2))
                     given += given_members([(previous, weight)], views)
                 here = [replace(member, labels=member.labels[everyone[voting]]) for member in given]
-                start = None if previous is None else _start(here[-1].labels, n_clusters)
+                start = None if previous is None else start_of(here[-1].labels, n_clusters)
                 outcome = vote(
                     electors,
                     _numbered(kinds[voting]),
@@ -216,8 +215,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     def predict(self, X: Any) -> Places:
         """The cluster of each new item, by the votes it would have had; -1 for items that lack every view."""
         views = self._new_views(X)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         labels = np.full(views.n_items, -1, dtype=np.intp)
         rows = np.flatnonzero(has_any)
         if rows.size:
@@ -346,18 +344,6 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.joined_share_ = shares.get(None, 0.0)
 
 
-def different_stories(says: Mapping[str, float], agreement: Mapping[str, Mapping[str, float]]) -> str:
-    """The sentence about views that have structure and do not agree."""
-    names = [name for name in says if says[name] == 1.0]
-    largest = max(agreement[a][b] for a in names for b in names if a != b)
-    told = f"{', '.join(names[:-1])} and {names[-1]}"
-    return (
-        f"views {told} tell different stories: what is near in one is together in another hardly more often than by "
-        f"chance (agreement {largest:.2f}, where 1 is full and 0 is chance). The clusters mix them; cluster by "
-        f"{' or by '.join(names)} alone to see each."
-    )
-
-
 def _voters(kinds: Places, n_neighbours: int) -> Places:
     """Everybody, but only one of items that occur so often that they would be each other's only neighbours."""
     first = np.zeros(kinds.size, dtype=bool)
@@ -375,27 +361,6 @@ def _representatives(kinds: Places, voting: Places) -> Places:
 
 def _numbered(kinds: Places) -> Places:
     return np.unique(kinds, return_inverse=True)[1]
-
-
-def _check_previous(previous: Any, n_items: int) -> Places | None:
-    """Earlier labels; None where no item has one."""
-    labels = np.asarray(previous)
-    if labels.shape != (n_items,) or labels.dtype.kind not in "iu":
-        raise ParameterError(
-            f"previous must hold {n_items} whole numbers, the earlier label of each item and -1 where it had none; "
-            f"got {labels.dtype} of shape {labels.shape}."
-        )
-    return labels.astype(np.intp) if (labels >= 0).any() else None
-
-
-def _start(labels: NDArray[np.int32], n_clusters: int) -> Places | None:
-    """Earlier labels as a start, where they make as many clusters as are asked for."""
-    used, numbers = np.unique(labels[labels >= 0], return_inverse=True)
-    if used.size != n_clusters:
-        return None
-    start = np.full(labels.size, -1, dtype=np.intp)
-    start[labels >= 0] = numbers
-    return start
 
 
 def _warn_if_few(n_items: int, n_clusters: int) -> None:

@@ -12,7 +12,7 @@ from ...data.checks import check_choice
 from ...data.tags import TagTable
 from ...data.views import Views
 from ...errors import ParameterError
-from ..base import MultiviewEstimator, warn_items_without_views
+from ..base import MultiviewEstimator, items_with_views
 from ._bins import Bins
 from ._scores import affinity_scores, cluster_scores, leaf_scores, prior_scores
 from ._trees import Forest, Mates, Shares
@@ -81,7 +81,7 @@ class ForestResults(MultiviewEstimator):
     def predict(self, X: Any) -> Labels:
         """The cluster of new items: a vote of their nearest training items, weighted by affinity; tags are not used."""
         views = self._new_views(X)
-        warn_items_without_views(views.mask.any(axis=1))
+        items_with_views(views)
         labels = np.empty(views.n_items, dtype=np.intp)
         for rows, codes, _, nearest in self._new_blocks(views):
             labels[rows] = self._vote(nearest, codes)

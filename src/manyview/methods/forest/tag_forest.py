@@ -18,7 +18,7 @@ from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
-from ..base import check_n_clusters, say, warn_items_without_views
+from ..base import check_n_clusters, items_with_views, say
 from ._bins import MAX_BINS, Bins, feature_quota
 from ._clusters import MOST_CLUSTERS, mean_codes, spectral_clusters
 from ._results import ForestResults, Labels
@@ -167,8 +167,7 @@ class TagForest(ClusterMixin, ForestResults):
         """
         views = self._fit_views(X)
         table = self._tag_table(tags, views.n_items)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         if self.n_clusters is not None:
             check_n_clusters(self.n_clusters, int(has_any.sum()))
         elif not has_any.any():

@@ -14,7 +14,6 @@ from ._reader import Channels, Reader
 from ._state import DIVISOR, GRID, MEMBERS, NORM, REACH, SCATTER, SLACK, TAG_SQUARE, Block, Field, Room, Rules
 
 __all__ = [
-    "compact",
     "empty_field",
     "field_of",
     "found_groups",
@@ -25,6 +24,7 @@ __all__ = [
     "reweigh",
     "set_reach",
     "state_of",
+    "without_deserted",
     "working_room",
 ]
 
@@ -123,8 +123,12 @@ def _with_room(field: Field, n_clusters: int, room: int) -> Field:
     return field._replace(**parts)
 
 
-def compact(field: Field, keep: NDArray[np.bool_]) -> Field:
-    """The field without some of its clusters; the others move up."""
+def without_deserted(field: Field, labels: NDArray[np.int64]) -> Field:
+    """The field without the clusters that later epochs emptied; the others move up, and ``labels`` with them."""
+    keep = field.size[: int(field.tally[0])] > 0
+    if keep.all():
+        return field
+    labels[:] = np.append(np.cumsum(keep) - 1, -1)[labels]
     numbers = np.flatnonzero(keep)
     parts = {name: np.take(getattr(field, name), numbers, axis=axis) for name, axis in _OVER_CLUSTERS.items()}
     field.tally[0] = numbers.size

@@ -8,12 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import ParameterError
 from ...types import Floats, Places
 from ._field import field_of, grown, reweigh, set_reach
 from ._reader import Channels
 from ._state import GRID, MEMBERS, NORM, SLACK, SMALL_NORM, SPILL, TAG_SQUARE, TAG_SUM, Field, Rules
 
-__all__ = ["absorb"]
+__all__ = ["absorb", "check_alike"]
+
+
+def check_alike(mine: Any, other: Any) -> None:
+    """Do two models speak of the same views in the same way?"""
+    facts = ("view_names_", "n_features_per_view_", "channels_")
+    if any(getattr(mine, fact) != getattr(other, fact, None) for fact in facts):
+        raise ParameterError("merge needs a FusionART fitted on the same views, widths and kinds of channels.")
+    if mine.tag_learning_ != other.tag_learning_:
+        raise ParameterError(
+            f"merge needs the same tag_learning, got {mine.tag_learning_!r} and {other.tag_learning_!r}."
+        )
 
 
 def absorb(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -14,11 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from ...data.checks import as_generator, check_number
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
 from ...data.views import Views
-from ...errors import ParameterError, ViewWarning
+from ...errors import ParameterError
 from ...types import Places
-from ..base import say, warn_items_without_views
+from ..base import items_with_views, say
 from ._field import (
-    compact,
     empty_field,
     field_of,
     found_groups,
@@ -27,12 +25,23 @@ from ._field import (
     place_items,
     set_reach,
     state_of,
+    without_deserted,
 )
-from ._merge import absorb
+from ._merge import absorb, check_alike
 from ._reader import Reader
 from ._results import FieldResults
 from ._state import FREE, SKIP
-from .settings import check_bounds, check_groups, check_kinds, check_shares, check_tags, check_vigilance, data_bounds
+from .settings import (
+    check_bounds,
+    check_groups,
+    check_kinds,
+    check_shares,
+    check_tags,
+    check_vigilance,
+    data_bounds,
+    large_enough,
+    warn_silent_views,
+)
 
 __all__ = ["FusionART"]
 
@@ -192,8 +201,7 @@ class FusionART(ClusterMixin, FieldResults):
         views = self._fit_views(X)
         self._check_parameters()
         self._start(views, from_data=True)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         rng = as_generator(self.random_state)
         reader = Reader(views, self._layout())
         labels, forced = self._take_groups(y, views, reader)
@@ -212,13 +220,15 @@ class FusionART(ClusterMixin, FieldResults):
                 moved = int((labels != before).sum())
                 say(f"epoch {epoch} of {self.epochs}: {int(field.tally[0])} clusters, {moved} labels changed")
             self.n_iter_ = epoch
-            field = self._drop_deserted(field, labels)
+            field = without_deserted(field, labels)
+            self._keep(field, labels)
             if epoch > 1 and np.array_equal(before, labels):
                 break
             previous = np.where(forced == FREE, labels, -1)
-        self._warn_of_silent_views(views)
+        warn_silent_views(self.field_, reader.channels, views)
         if self.min_size is not None:
-            found = place_items(field, rules, reader, self._allowed(warn=True), False, self.n_jobs)
+            allowed = large_enough(self.field_, self.min_size, warn=True)
+            found = place_items(field, rules, reader, allowed, False, self.n_jobs)
             labels = np.where((forced == FREE) & has_any, found, labels)
         self.labels_ = labels.astype(np.intp)
         return self
@@ -236,8 +246,7 @@ class FusionART(ClusterMixin, FieldResults):
         if first:
             self._start(views, from_data=False)
         check_tags(views, self.channels_)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         reader = Reader(views, self._layout())
         labels, forced = self._take_groups(y, views, reader)
         forced[~has_any] = SKIP
@@ -257,11 +266,11 @@ class FusionART(ClusterMixin, FieldResults):
         """
         views = self._new_views(X)
         check_tags(views, self.channels_)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         reader = Reader(views, self._layout())
         field, rules = self._open_field(reader)
-        labels = place_items(field, rules, reader, self._allowed(), bool(self.novelty), self.n_jobs)
+        allowed = large_enough(self.field_, self.min_size)
+        labels = place_items(field, rules, reader, allowed, bool(self.novelty), self.n_jobs)
         labels[~has_any] = -1
         return labels.astype(np.intp)
 
@@ -278,16 +287,7 @@ class FusionART(ClusterMixin, FieldResults):
         """
         check_is_fitted(self)
         check_is_fitted(other)
-        if not isinstance(other, FusionART) or (self.view_names_, self.n_features_per_view_, self.channels_) != (
-            other.view_names_,
-            other.n_features_per_view_,
-            other.channels_,
-        ):
-            raise ParameterError("merge needs a FusionART fitted on the same views, widths and kinds of channels.")
-        if self.tag_learning_ != other.tag_learning_:
-            raise ParameterError(
-                f"merge needs the same tag_learning, got {self.tag_learning_!r} and {other.tag_learning_!r}."
-            )
+        check_alike(self, other)
         if tag_vigilance is not None:
             tag_vigilance = check_number("tag_vigilance", tag_vigilance, low=0, high=1)
         field, rules = self._open_field(None)
@@ -388,43 +388,3 @@ class FusionART(ClusterMixin, FieldResults):
                 labels[rows] = int(np.flatnonzero(self.field_["group"] == first + at)[0])
                 forced[rows] = SKIP
         return labels, forced
-
-    def _drop_deserted(self, field: Any, labels: NDArray[np.int64]) -> Any:
-        """Close the clusters that later epochs emptied, and number the others anew."""
-        n_clusters = int(field.tally[0])
-        keep = field.size[:n_clusters] > 0
-        if keep.all():
-            return field
-        numbers = np.append(np.cumsum(keep) - 1, -1)
-        labels[:] = numbers[labels]
-        field = compact(field, keep)
-        self._keep(field, labels)
-        return field
-
-    def _allowed(self, warn: bool = False) -> NDArray[np.bool_]:
-        """Which clusters may win, by ``min_size``."""
-        sizes = self.field_["size"]
-        if self.min_size is None:
-            return np.ones(sizes.size, dtype=bool)
-        limit = self.min_size * sizes.sum() if self.min_size < 1 else self.min_size
-        large = (sizes >= limit) | (self.field_["group"] >= 0)
-        if large.any():
-            return large
-        if warn:
-            warnings.warn(
-                f"no cluster has min_size={self.min_size} members (the largest has {sizes.max(initial=0)}), so all "
-                "take part.",
-                ViewWarning,
-                stacklevel=3,
-            )
-        return np.ones(sizes.size, dtype=bool)
-
-    def _warn_of_silent_views(self, views: Views) -> None:
-        channels = self._layout()
-        for k, name in enumerate(channels.names):
-            if not self.field_["varies"][k]:
-                if not views.mask[:, channels.views[k]].any():
-                    why = "is missing for every item"
-                else:
-                    why = "is the same for every item" if k < channels.n_content else "holds no tag at all"
-                warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=3)

@@ -15,6 +15,7 @@ from ...data.checks import per_view_numbers
 from ...data.views import Views
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
+from ._reader import Channels
 
 __all__ = [
     "check_bounds",
@@ -24,6 +25,8 @@ __all__ = [
     "check_tags",
     "check_vigilance",
     "data_bounds",
+    "large_enough",
+    "warn_silent_views",
 ]
 
 
@@ -186,3 +189,32 @@ def _rows_by_id(groups: dict[Any, Any], ids: NDArray[Any]) -> dict[Any, Places]:
         if listed:
             found[name] = np.array(sorted({where[member] for member in listed}), dtype=np.intp)
     return found
+
+
+def large_enough(state: Mapping[str, NDArray[Any]], min_size: float | None, warn: bool = False) -> NDArray[np.bool_]:
+    """Which clusters of a field may win: those of ``min_size`` and a person's groups, or all where none is so large."""
+    sizes = state["size"]
+    if min_size is None:
+        return np.ones(sizes.size, dtype=bool)
+    limit = min_size * sizes.sum() if min_size < 1 else min_size
+    large = (sizes >= limit) | (state["group"] >= 0)
+    if large.any():
+        return large
+    if warn:
+        warnings.warn(
+            f"no cluster has min_size={min_size} members (the largest has {sizes.max(initial=0)}), so all take part.",
+            ViewWarning,
+            stacklevel=3,
+        )
+    return np.ones(sizes.size, dtype=bool)
+
+
+def warn_silent_views(state: Mapping[str, NDArray[Any]], channels: Channels, views: Views) -> None:
+    """Name the views that cannot tell items apart, and why."""
+    for k, name in enumerate(channels.names):
+        if not state["varies"][k]:
+            if not views.mask[:, channels.views[k]].any():
+                why = "is missing for every item"
+            else:
+                why = "is the same for every item" if k < channels.n_content else "holds no tag at all"
+            warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=3)

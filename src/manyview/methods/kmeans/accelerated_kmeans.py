@@ -17,7 +17,7 @@ from ...data.parameters import RUNNING, Array, Choice, Constraints, Either, Numb
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
 from ...types import Floats, Places
-from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ._accelerated_rounds import Outcome, Problem, assign_rows, run_rounds
 from ._accelerated_tables import Table, make_table
 from ._seeding import choose_seeds
@@ -49,8 +49,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
         views = self._fit_views(X)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         weight = check_sample_weight(sample_weight, views.n_items)
         weight = (np.ones(views.n_items) if weight is None else weight)[has_any]
         n_clusters = check_n_clusters(self.n_clusters, int((weight > 0).sum()))
@@ -187,8 +186,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def _assign(self, X: Any) -> tuple[Places, Floats]:
         """Labels of all items, and squared distances of those that have a view, in squares of the view's unit."""
         views = self._new_views(X)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         labels = np.full(views.n_items, -1, dtype=np.intp)
         if not has_any.any():
             return labels, np.empty(0)

@@ -18,7 +18,7 @@ from ...data.parameters import SEED, Choice, Constraints, Given, Number
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
 from ...types import Places
-from ..base import MultiviewEstimator, check_n_clusters, warn_items_without_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views
 from ._prepared import PreparesViews
 from .scaling import learn_scaling
 
@@ -77,8 +77,7 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         return self._fit(self._fit_views(X), sample_weight)
 
     def _fit(self, views: Views, sample_weight: Any) -> Any:
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         weight = check_sample_weight(sample_weight, views.n_items)
         counts = np.ones(views.n_items) if weight is None else weight
@@ -118,8 +117,7 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         from sklearn.metrics import pairwise_distances_argmin
 
         views = self._new_views(X)
-        has_any = views.mask.any(axis=1)
-        warn_items_without_views(has_any)
+        has_any = items_with_views(views)
         labels = np.full(views.n_items, -1, dtype=np.intp)
         if has_any.any():
             with workers(None) as threads:

@@ -16,7 +16,7 @@ from ...data.parameters import RUNNING, Choice, Constraints, Given, Number
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
 from ...types import Floats, Places
-from ..base import MultiviewEstimator, check_n_clusters, say, warn_items_without_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ._prepared import PreparesViews
 from ._robust_assignment import assign_items
 from ._robust_rounds import Outcome, Problem, objective_and_weights, run_rounds
@@ -144,9 +144,8 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         self._fixed_weights()  # refuses what gives no number for a view
         weight = check_sample_weight(sample_weight, views.n_items)
         weight = np.ones(views.n_items) if weight is None else weight.copy()
-        has_any = views.mask.any(axis=1)
+        has_any = items_with_views(views)
         weight[~has_any] = 0.0
-        warn_items_without_views(has_any)
         n_clusters = check_n_clusters(self.n_clusters, int((weight > 0).sum()))
         if self.verbose:
             say("preparing (kernels compile on the first run only)")
@@ -178,7 +177,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         few items of ``fit`` itself.
         """
         views = self._new_views(X)
-        warn_items_without_views(views.mask.any(axis=1))
+        items_with_views(views)
         with workers(self.n_jobs) as threads:
             return self._assign(self._in_spaces(views, threads), False, threads)[0]
 

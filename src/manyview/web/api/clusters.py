@@ -98,6 +98,8 @@ def _row(one: LiveCluster, typical: list[models.Member], n_open: int) -> models.
     return models.ClusterRow(
         id=one.id,
         name=one.name or f"cluster {one.id}",
+        is_guess=one.is_guess,
+        words=[] if one.is_named else list(one.profile.get("name", {}).get("words", ())),
         size=one.size,
         cohesion=one.profile.get("cohesion"),
         tags=[share(found) for found in one.profile.get("over", [])],
@@ -169,7 +171,7 @@ def cluster_page(index: Index, cluster: int, run_id: int | None = None) -> model
 
 
 def _profile(index: Index, run: Run, one: LiveCluster) -> models.Profile:
-    found, names = one.profile, index.cluster_names(run)
+    found, names, guessed = one.profile, index.cluster_names(run), index.guessed(run)
     places = index.assignment(run)
 
     def inside(items: list[int]) -> list[int]:
@@ -197,7 +199,12 @@ def _profile(index: Index, run: Run, one: LiveCluster) -> models.Profile:
         exemplars=inside(list(found.get("exemplars", []))),
         borderline=borderline,
         near=[
-            models.NearCluster(id=other["label"], name=names[other["label"]], closeness=other["likeness"])
+            models.NearCluster(
+                id=other["label"],
+                name=names[other["label"]],
+                is_guess=other["label"] in guessed,
+                closeness=other["likeness"],
+            )
             for other in found.get("nearest", [])
             if other["label"] in names
         ],

@@ -18,7 +18,9 @@ View = Literal["items", "clusters", "proposals", "tags", "compare", "runs", "his
 Asked = dict[str, Any]
 _FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/json": {}, "text/plain": {}}}}
 _TABLES: dict[str, Callable[[Index, Asked], tables.Table]] = {
-    "items": lambda index, a: tables.items_table(index, a["q"], a["cluster"], a["tag"], a["run"], a["sort"]),
+    "items": lambda index, a: tables.items_table(
+        index, a["q"], a["cluster"], a["tag"], a["run"], a["sort"], a["looks"]
+    ),
     "clusters": lambda index, a: tables.clusters_table(index, a["run"]),
     "proposals": lambda index, a: tables.proposals_table(index, a["tag"], a["item"]),
     "tags": lambda index, a: tables.tags_table(index),
@@ -38,12 +40,13 @@ async def export(
     tag: Word = None,
     item: Annotated[int | None, Query(ge=1, le=2**53)] = None,
     run: RunNumber = None,
-    sort: Annotated[Literal["id", "name", "confidence", "typical"], Query()] = "id",
+    sort: Annotated[Literal["best", "id", "name", "confidence", "typical"], Query()] = "id",
+    looks: bool = False,
     first: RunNumber = None,
     second: RunNumber = None,
 ) -> Response:
     """A list, whole, as a file to keep; or the command line that prints it."""
-    asked = {"q": q, "cluster": cluster, "tag": tag, "item": item, "run": run, "sort": sort}
+    asked = {"q": q, "cluster": cluster, "tag": tag, "item": item, "run": run, "sort": sort, "looks": looks}
     asked |= {"first": first, "second": second}
     if format == "command":
         return Response(await here.read(command_of, view, asked), media_type="text/plain; charset=utf-8")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...collection.runs import Run
 from ...collection.tagging import word_key
 from ...data.tags import match_key
+from ...types import Mask
 from ...workflow.reading.index import Index
 from ...workflow.reading.item_facts import ItemFacts, item_facts
 from ...workflow.reading.search import Query as Search
@@ -120,10 +121,14 @@ def item_rows(index: Index, run: Run | None, rows: list[int]) -> list[models.Ite
 def facets(index: Index, q: str = "", run_id: int | None = None) -> models.Facets:
     """The answer to ``/api/facets``."""
     run = index.run(run_id)
-    mask = matching(index, parse_query(q), run)
-    places = index.assignment(run)[mask]
+    return facets_of(index, matching(index, parse_query(q), run), run)
+
+
+def facets_of(index: Index, mask: Mask, run: Run | None) -> models.Facets:
+    """What some items have in common."""
+    places, guessed = index.assignment(run)[mask], index.guessed(run)
     clusters = [
-        models.ClusterCount(id=one, name=name, count=int((places == one).sum()))
+        models.ClusterCount(id=one, name=name, is_guess=one in guessed, count=int((places == one).sum()))
         for one, name in index.cluster_names(run).items()
     ]
     kinds = index.kinds[mask].tolist()
@@ -191,6 +196,7 @@ def item_page(
         proposals=proposal_rows(index, item=item) if proposals else [],
         cluster=cluster if cluster >= 0 else None,
         cluster_name=index.cluster_names(run).get(cluster),
+        is_guess=cluster in index.guessed(run),
         confidence=None if sure != sure else sure,
         links=[models.ItemLink(item=other, together=together) for other, together in facts.links],
         why=why,

@@ -70,7 +70,8 @@ def map_page(index: Index, run_id: int | None = None) -> models.MapPage:
         mine = layout.places[places == one.id]
         if mine.size:
             x, y = np.median(mine, axis=0).tolist()
-            names.append(models.MapName(id=one.id, name=one.name or f"cluster {one.id}", size=one.size, x=x, y=y))
+            name = one.name or f"cluster {one.id}"
+            names.append(models.MapName(id=one.id, name=name, is_guess=one.is_guess, size=one.size, x=x, y=y))
     return models.MapPage(
         state="ready",
         run=run.id,

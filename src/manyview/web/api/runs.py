@@ -201,12 +201,12 @@ def compare_page(index: Index, first: int, second: int, n_movers: int | None = _
         n_items=found.n_items,
         agreement=models.Agreement(ari=found.ari, nmi=found.nmi, same=found.same),
         first=[
-            models.ComparedCluster(id=one.first, name=one.first_name or f"cluster {one.first}", size=one.first_size)
+            _compared(one.first, one.first_name, one.first_size, found.guesses[0])
             for one in found.matched
             if one.first is not None
         ],
         second=[
-            models.ComparedCluster(id=one.second, name=one.second_name or f"cluster {one.second}", size=one.second_size)
+            _compared(one.second, one.second_name, one.second_size, found.guesses[1])
             for one in found.matched
             if one.second is not None
         ],
@@ -218,6 +218,10 @@ def compare_page(index: Index, first: int, second: int, n_movers: int | None = _
         n_movers=len(found.movers),
         command=command(index, "compare", first, second),
     )
+
+
+def _compared(number: int, name: str | None, size: int, guesses: frozenset[int]) -> models.ComparedCluster:
+    return models.ComparedCluster(id=number, name=name or f"cluster {number}", is_guess=number in guesses, size=size)
 
 
 def movers_page(

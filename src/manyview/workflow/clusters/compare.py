@@ -53,6 +53,8 @@ class Comparison:
     """From, to, how many: items of clusters that are not matched; -1 is no cluster. Largest first."""
     movers: dict[int, tuple[int, int]] = field(repr=False)
     """Item -> from, to."""
+    guesses: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    """Clusters of either run whose names were only guessed."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -119,7 +121,22 @@ def compare_runs(collection: Store, first: int, second: int) -> Comparison:
         matched=_matched(labels, rows, partner),
         flows=tuple(listed),
         movers={int(items[n]): (int(ids[0][n]), int(ids[1][n])) for n in moved},
+        guesses=(_guesses(rows[0]), _guesses(rows[1])),
     )
+
+
+def _guesses(rows: dict[int, ClusterRow]) -> frozenset[int]:
+    """Clusters that are called what was guessed, and not what a person called them since."""
+    names = ((row, row.profile.get("name", {})) for row in rows.values())
+    return frozenset(row.id for row, name in names if name.get("is_guess") and name["name"] == row.name)
+
+
+def _name(row: ClusterRow | None) -> str | None:
+    """What a cluster is called; one that goes by a number goes by that which outlives runs."""
+    if row is None:
+        return None
+    made = row.profile.get("name", {})
+    return f"Group {row.id}" if made.get("source") == "number" and made["name"] == row.name else row.name
 
 
 def _numbers(labels: Ids, rows: dict[int, ClusterRow]) -> Ids:
@@ -140,8 +157,8 @@ def _matched(labels: list[Ids], rows: list[dict[int, ClusterRow]], partner: dict
             Matched(
                 first=one.id if one else None,
                 second=other.id if other else None,
-                first_name=one.name if one else None,
-                second_name=other.name if other else None,
+                first_name=_name(one),
+                second_name=_name(other),
                 first_size=0 if x is None else sizes[0][x],
                 second_size=0 if y is None else sizes[1][y],
                 shared=shared,

@@ -20,7 +20,7 @@ from ...errors import Conflict, ParameterError, StoreError
 from .living import LiveCluster, refresh_profiles, settle
 from .state import State
 
-__all__ = ["ACTIONS", "link", "merge", "move", "pin", "rename", "split", "undo_rows"]
+__all__ = ["ACTIONS", "check_name", "link", "merge", "move", "pin", "rename", "split", "undo_rows"]
 
 ACTIONS = ("rename", "merge", "split", "move", "pin", "link")
 _LONGEST_NAME = 200
@@ -37,7 +37,7 @@ def rename(collection: Store, cluster: int, name: str | None, *, who: str | None
         with _entry(collection, "rename", f"took the name {one.name!r} from cluster {one.id}", [one.id], who) as change:
             change.put("clusters", id=one.id, name=None)
         return collection.history.get(change.id)
-    word = _check_name(now, one.id, name)
+    word = check_name(now, one.id, name)
     summary = f"renamed cluster {one.id} from {one.name!r} to {word!r}"
     with _entry(collection, "rename", summary, [one.id], who) as change:
         change.put("clusters", id=one.id, name=word)
@@ -64,10 +64,12 @@ def merge(collection: Store, clusters: Iterable[int], *, into: int | None = None
             )
     others = [one for one in chosen if one.id != first.id]
     summary = f"merged {', '.join(f'cluster {one.id} ({one.name})' for one in others)} into {first.id} ({first.name})"
-    with _entry(collection, "merge", summary, [first.id, *(one.id for one in others)], who) as change:
-        for one in others:
-            change.put("clusters", id=one.id, merged_into=first.id)
-    refresh_profiles(now.moved())
+    with collection.transaction():
+        with _entry(collection, "merge", summary, [first.id, *(one.id for one in others)], who) as change:
+            for one in others:
+                change.put("clusters", id=one.id, merged_into=first.id)
+        after = _noted(now.moved())
+    refresh_profiles(after)
     return collection.history.get(change.id)
 
 
@@ -89,7 +91,8 @@ def split(collection: Store, cluster: int, n: int = 2, *, who: str | None = None
         with _entry(collection, "split", summary, [one.id, *made], who) as change:
             for number, part in zip(made, parts[1:], strict=True):
                 change.put_many("placements", [{"item_id": item, "cluster_id": number} for item in part])
-    refresh_profiles(now.moved())
+        after = _noted(now.moved())
+    refresh_profiles(after)
     return collection.history.get(change.id)
 
 
@@ -107,7 +110,7 @@ def move(
     """
     now = _start(collection)
     if cluster is None:
-        name = None if name is None or not name.strip() else _check_name(now, None, name)
+        name = None if name is None or not name.strip() else check_name(now, None, name)
     elif name is not None:
         raise ParameterError("a name is for a new cluster; use rename for an existing one.")
     target = None if cluster is None else now.cluster(cluster)
@@ -133,7 +136,8 @@ def move(
             change.put_many("placements", [{"item_id": item, "cluster_id": number} for item in rows])
             if name:
                 change.put("clusters", id=number, name=name)
-    refresh_profiles(now.moved())
+        after = _noted(now.moved())
+    refresh_profiles(after)
     return collection.history.get(change.id)
 
 
@@ -204,7 +208,7 @@ def undo_rows(collection: Store, entry: Entry, *, who: str | None = None) -> Ent
         if why := _contradiction(collection):
             raise Conflict(f"entry {entry.id} ({entry.summary}) cannot be undone: {why} Nothing was changed.")
         run = collection.runs.newest()
-        after = None if run is None else settle(State(collection, run))
+        after = None if run is None else _noted(settle(State(collection, run)))
     if after is not None:
         refresh_profiles(after)
     return done
@@ -251,6 +255,12 @@ def _start(collection: Store) -> State:
     return State(collection)
 
 
+def _noted(after: State) -> State:
+    """The state after an entry, worked out before its transaction ends and once for all who have to know it."""
+    after.collection.living.note_standing(after.standing)
+    return after
+
+
 def _item(now: State, number: int) -> int:
     """An item that is there."""
     found = now.collection.items.get(int(number))
@@ -288,7 +298,8 @@ def _name(collection: Store, item: int) -> str:
     return collection.items.get(item).key.encode("utf-8", "backslashreplace").decode()
 
 
-def _check_name(now: State, cluster: int | None, name: str) -> str:
+def check_name(now: State, cluster: int | None, name: str) -> str:
+    """A name as it is kept, or why this cluster cannot have it."""
     word = " ".join(name.split())
     if len(word) > _LONGEST_NAME:
         raise ParameterError(f"a name has at most {_LONGEST_NAME} characters, got {len(word)}.")

@@ -6,6 +6,7 @@ By cluster it is one decision for many pictures; a name that a person gave a clu
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +19,26 @@ from ...data.checks import check_choice
 from ...data.tags import TagTable, match_key
 from ...describe.names import SEPARATOR
 from ...errors import ParameterError
-from ...meaning.first_tags import tags_by_cluster, tags_by_picture
+from ...meaning.first_tags import TagGroup, tags_by_cluster, tags_by_picture, who_shows
+from ...meaning.words import word_number
 from ...types import Progress
+from ..clusters.edits import check_name, rename
 from ..clusters.state import State
 from ..compute import Computed, compute_views, default_views
 from ..looks import VIEW, Looks, has_looks
 from .decide import add_tag
 from .suggest import Suggested, silent_words
 
-__all__ = ["LOOKS", "ClusterTag", "cluster_tags", "first_tags", "guessed_name", "tag_for_cluster", "tag_members"]
+__all__ = [
+    "LOOKS",
+    "ClusterTag",
+    "cluster_tags",
+    "first_tags",
+    "guessed_name",
+    "name_and_tag",
+    "tag_for_cluster",
+    "tag_members",
+]
 
 LOOKS = "looks"
 """The method of a run of first tags, and the kind of their evidence."""
@@ -57,20 +69,26 @@ def cluster_tags(collection: Store, *, run_id: int | None = None, language: str 
     state = State(collection, collection.runs.get(run_id))
     looks = _looks(collection, language or state.run.figures.get("language"))
     guesses = looks.guesses(state.labels, np.unique(state.labels[state.labels >= 0]).tolist())
-    found = tags_by_cluster(looks.seen, state.labels, guesses, language=looks.language)
-    made = []
-    for one in found:
-        answered = _answered(state.tags, one.word)
-        rows = [[row for row in part.tolist() if row not in answered] for part in (one.sure, one.doubtful)]
-        sure, doubtful = (tuple(int(state.ids[row]) for row in part) for part in rows)
-        likely = {int(state.ids[row]): one.probability(row) for part in rows for row in part}
-        if sure:
-            made.append(ClusterTag(one.label, one.word, sure, doubtful, likely))
-    return made
+    found = tags_by_cluster(looks.seen, state.labels, guesses, language=looks.language, neighbours=looks.neighbours)
+    made = (_asked(state, one, _answered(state.tags, one.word)) for one in found)
+    return [one for one in made if one.items]
 
 
-def tag_for_cluster(collection: Store, cluster: int, word: str | None = None) -> ClusterTag:
-    """A word, by default the first of the cluster's name, for its members; those closer to another one are doubtful.
+def _asked(state: State, group: TagGroup, answered: frozenset[int]) -> ClusterTag:
+    """A group of pictures as a question about those that nobody has answered."""
+    rows = [[row for row in part.tolist() if row not in answered] for part in (group.sure, group.doubtful)]
+    sure, doubtful = (tuple(int(state.ids[row]) for row in part) for part in rows)
+    likely = {int(state.ids[row]): group.probability(row) for part in rows for row in part}
+    return ClusterTag(group.label, group.word, sure, doubtful, likely)
+
+
+def tag_for_cluster(
+    collection: Store, cluster: int, word: str | None = None, *, looks: Looks | None = None
+) -> ClusterTag:
+    """A word, by default the first of the cluster's name, for its members that have it not: one question to a person.
+
+    Of a photo word that half of the pictures seem to show, the others are doubtful; of any other word, members that are
+    closer to another cluster. ``looks`` are those of the collection, where somebody has read them already.
 
     ``tag_members`` says yes to it: naming a cluster is the shortest way from nothing to tags.
     """
@@ -79,18 +97,73 @@ def tag_for_cluster(collection: Store, cluster: int, word: str | None = None) ->
     tag = name.removesuffix("?").split(SEPARATOR)[0] if word is None else word
     answered = _answered(state.tags, tag)
     left = [int(state.ids[row]) for row in np.flatnonzero(state.labels == cluster).tolist() if row not in answered]
-    known, sure = collection.runs.confidence(state.run.id)
-    unsure = set(known[sure < _PLACE_IS_SURE].tolist())
-    parts = ([item for item in left if (item in unsure) == doubtful] for doubtful in (False, True))
-    return ClusterTag(cluster, tag, tuple(next(parts)), tuple(next(parts)), {})
+    shown = _by_looks(state, cluster, tag, answered, looks)
+    if shown is None or 2 * len(shown.items) < len(left):  # whoever says so of most of them knows better
+        known, sure = collection.runs.confidence(state.run.id)
+        unsure = set(known[sure < _PLACE_IS_SURE].tolist())
+        parts = ([item for item in left if (item in unsure) == doubtful] for doubtful in (False, True))
+        return ClusterTag(cluster, tag, tuple(next(parts)), tuple(next(parts)), {})
+    unseen = tuple(item for item in left if item not in shown.probability)  # no picture, or none that could be read
+    return ClusterTag(cluster, tag, shown.items, (*shown.doubtful, *unseen), shown.probability)
+
+
+def _by_looks(
+    state: State, cluster: int, word: str, answered: frozenset[int], looks: Looks | None
+) -> ClusterTag | None:
+    """Which pictures of a cluster show a word; None where the word, or the pictures, are not known to the score."""
+    if not has_looks(state.collection):
+        return None
+    seen = looks or Looks(state.collection, state.run.figures.get("language"))
+    number = word_number(word, seen.language)
+    if number is None:
+        return None
+    found = who_shows(seen.seen, state.labels, {cluster: number}, language=seen.language, neighbours=seen.neighbours)
+    return _asked(state, found[0], answered)
 
 
 def tag_members(collection: Store, cluster: int, word: str | None = None, *, who: str | None = None) -> Entry:
-    """Give a word, by default the cluster's name, to those of its members that are sure of their place: one entry."""
+    """Give a word, by default the cluster's name, to those of its members that are not doubtful: one entry."""
+    return name_and_tag(collection, cluster, word=tag_for_cluster(collection, cluster, word).word, who=who)
+
+
+def name_and_tag(
+    collection: Store,
+    cluster: int,
+    *,
+    name: str | None = None,
+    word: str | None = None,
+    items: Iterable[int] | None = None,
+    who: str | None = None,
+) -> Entry:
+    """Give a cluster a name, members of it a tag, or both: one entry, undone as a whole.
+
+    ``items`` are those that get the tag, by default the members that are not doubtful.
+    """
+    if word is None:
+        if name is None:
+            raise ParameterError("say what the cluster is to be called, what members are to be tagged with, or both.")
+        return rename(collection, cluster, name, who=who)
+    chosen = _sure_ones(collection, cluster, word) if items is None else [int(item) for item in items]
+    if name is None:
+        return add_tag(collection, chosen, word, who=who, why=f"members of cluster {cluster}")
+    collection.check_writable("an edit")
+    called = check_name(State(collection), cluster, name)
+    return collection.decisions.put(
+        [(item, word) for item in chosen],
+        True,
+        who=who,
+        why=f"members of cluster {cluster}",
+        verb=f"called cluster {cluster} {called!r} and added",
+        detail={"clusters": [cluster]},
+        cluster=(cluster, called),
+    )
+
+
+def _sure_ones(collection: Store, cluster: int, word: str | None) -> tuple[int, ...]:
     asked = tag_for_cluster(collection, cluster, word)
     if not asked.items:
         raise ParameterError(f"no member of cluster {cluster} is left that {asked.word!r} could be given to.")
-    return add_tag(collection, asked.items, asked.word, who=who, why=f"all of cluster {cluster}")
+    return asked.items
 
 
 def guessed_name(collection: Store, cluster: int) -> str:

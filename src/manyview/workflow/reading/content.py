@@ -7,23 +7,26 @@ pictures to these has a say in the order.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ...collection.runs import Run
-from ...features.sentences import is_english, knows_many_languages, sentence_vectors, vectors_in_any_language
+from ...features.sentences import N_NUMBERS, is_english, knows_many_languages, sentence_vectors, vectors_in_any_language
 from ...meaning.scoring import Seen, see
 from ...meaning.search import Bridge, Ranking, rank_pictures
 from ...meaning.words import as_english, check_language
 from ...types import Mask, Places
 from ..looks import Looks, has_looks
 from .index import Index
-from .search import Query, Term, matching, parse_query
+from .search import Query, Term, find_rows, matching, parse_query
 
-__all__ = ["NOTHING", "Answer", "Hit", "search_all"]
+__all__ = ["BEST", "NOTHING", "Answer", "Hit", "find_all", "search_all", "word_rankings"]
 
+BEST = "best"
+"""The order of a search that asks pictures too: tags first, then words, then what is seen."""
 NOTHING = "Nothing here seems to show that."
 _FEWEST_SAID = 25
 """Captioned or tagged pictures from which on a bridge never hurts."""
@@ -35,7 +38,7 @@ class Hit(NamedTuple):
     """An item that was found."""
 
     item: int
-    how: str
+    how: Literal["tag", "words", "looks"]
     """"tag": it carries the very tag; "words": its name, tags or text hold the words; "looks": it seems to show it."""
     score: float | None
     """How well the picture fits; None where the pictures were not asked, or there is none."""
@@ -49,7 +52,7 @@ class Answer:
     hits: list[Hit]
     more: list[Hit]
     """Pictures that fit less, the best first: the rest of the ranking."""
-    seen: str | None
+    seen: Literal["plain", "weak", "none"] | None
     """"plain", "weak" or "none": does anything here show that? None where pictures were not asked."""
     sentence: str
 
@@ -78,6 +81,21 @@ def search_all(index: Index, text: str, run: Run | None = None, *, language: str
     return Answer(str(query), shown, looks[n_shown:], ranking.answer, _sentence(ranking, len(hits), n_shown))
 
 
+def find_all(
+    index: Index, text: str, run: Run | None, sort: str = BEST, *, more: bool = False
+) -> tuple[list[Hit], Answer]:
+    """What a search finds in an order: ``BEST``, or one of ``SORTS``; with ``more``, also what fits less."""
+    answer = index.part(
+        "search", "items tags decisions runs edits", lambda: search_all(index, text, run), text, run and run.id
+    )
+    hits = [*answer.hits, *answer.more] if more else answer.hits
+    if sort == BEST:
+        return hits, answer
+    by_item = {hit.item: hit for hit in hits}
+    rows = find_rows(index, index.mask_of(np.array(sorted(by_item), dtype=np.int64)), run, sort)
+    return [by_item[item] for item in index.ids[rows].tolist()], answer
+
+
 def _is_free(term: Term) -> bool:
     return term.kind == "words" and not term.negated
 
@@ -99,6 +117,18 @@ def _ranked(index: Index, query: Query, run: Run | None, asked: str, language: s
         return None
     ranking = rank_pictures(seen[rows], vector, None if many else _bridge(index, seen))
     return replace(ranking, rows=rows[ranking.rows])
+
+
+def word_rankings(index: Index, words: Sequence[str]) -> Iterator[tuple[str, Ranking]]:
+    """How well the pictures fit each of some English words, as a search for that word alone ranks them."""
+    if not has_looks(index.collection) or not words:
+        return
+    seen = _seen(index, N_NUMBERS)
+    rows = np.flatnonzero(seen.there)
+    here, bridge = seen[rows], _bridge(index, seen)
+    for word, vector in zip(words, sentence_vectors(words), strict=True):
+        ranking = rank_pictures(here, vector, bridge)
+        yield word, replace(ranking, rows=rows[ranking.rows])
 
 
 def _carriers(index: Index, asked: str) -> Mask:

@@ -6,10 +6,8 @@ part, for as long as the catalogue's count of changes says that the part is the 
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,42 +20,16 @@ from ...data.tags import match_key
 from ...errors import ParameterError
 from ...types import Ints, Mask
 from ..proposing.asking import WORTH_ASKING
+from .parts import Part, Parts
 
 if TYPE_CHECKING:
     from ...collection.living import Standing
     from ..clusters.living import LiveCluster
 
-__all__ = ["Index", "Parts"]
+__all__ = ["Index"]
 
-Part = TypeVar("Part")
-
-_STATES = 3
-"""States of a part that are kept: readers may be one behind."""
 _TAG = (1 << TAG_BITS) - 1
 """A row and a tag are kept as one number."""
-
-
-class Parts:
-    """What was read from a collection, by part and by state; one for all readers in a process."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._locks: dict[str, threading.RLock] = {}
-        self._kept: dict[str, OrderedDict[Hashable, Any]] = {}
-
-    def get(self, name: str, state: Hashable, build: Callable[[], Part]) -> Part:
-        """The part as it is in that state; built once, however many ask for it, while others are to be had."""
-        with self._lock:
-            lock = self._locks.setdefault(name, threading.RLock())
-            states = self._kept.setdefault(name, OrderedDict())
-        with lock:
-            if state not in states:
-                states[state] = build()
-                if len(states) > _STATES:
-                    states.popitem(last=False)
-            states.move_to_end(state)
-            found: Part = states[state]
-            return found
 
 
 class Index:
@@ -200,6 +172,11 @@ class Index:
         pairs = np.concatenate([yes, no])
         return pairs, np.arange(pairs.size) < yes.size
 
+    def answered_rows(self, word: str) -> Ints:
+        """Rows of items of which a person has accepted or refused a tag, ascending."""
+        number, (pairs, _) = self.tag_number(word), self.decided
+        return distinct(pairs[(pairs & _TAG) == number] >> TAG_BITS) if number is not None else pairs[:0]
+
     def _by_row(self, found: Ints) -> Ints:
         """Pairs of item and tag as pairs of row and tag, sorted; without items that are gone."""
         items = found >> TAG_BITS
@@ -330,6 +307,10 @@ class Index:
         """Names by identity."""
         return {one.id: one.name or f"cluster {one.id}" for one in (self._kept_clusters(run) if run else ())}
 
+    def guessed(self, run: Run | None) -> frozenset[int]:
+        """Clusters whose names are only guessed."""
+        return frozenset(one.id for one in (self._kept_clusters(run) if run else ()) if one.is_guess)
+
     def assignment(self, run: Run | None) -> Ints:
         """The cluster of each item, -1 where it is in none."""
         if run is None:
@@ -338,19 +319,20 @@ class Index:
 
     def _assign(self, run: Run) -> Ints:
         standing = self._standing(run)
-        return self._spread(standing.ids, standing.clusters)
+        return self._spread(standing.ids, standing.clusters, -1)
 
     def labelled(self, run: Run | None) -> Ints:
         """The cluster that a run itself gave each item, before a person's edits; -1 where it is in none."""
         if run is None:
             return np.full(self.ids.size, -1, dtype=np.int64)
-        return self.part("labelled", "items runs", lambda: self._spread(*self.collection.runs.labelled(run.id)), run.id)
+        labelled = self.collection.runs.labelled
+        return self.part("labelled", "items runs", lambda: self._spread(*labelled(run.id), -1), run.id)
 
-    def _spread(self, ids: Ints, clusters: Ints) -> Ints:
-        """What is said of some items, for every row; -1 for the others."""
-        found = np.full(self.ids.size, -1, dtype=np.int64)
+    def _spread(self, ids: Ints, values: NDArray[Any], otherwise: float) -> NDArray[Any]:
+        """What is said of some items, for every row."""
+        found = np.full(self.ids.size, otherwise, dtype=values.dtype)
         here = self.is_here(ids)
-        found[np.searchsorted(self.ids, ids[here])] = clusters[here]
+        found[np.searchsorted(self.ids, ids[here])] = values[here]
         return found
 
     def members(self, run: Run | None) -> dict[int, Ints]:
@@ -370,14 +352,8 @@ class Index:
         """How sure the run is of each item's place, NaN where it does not say."""
         if run is None:
             return np.full(self.ids.size, np.nan)
-        return self.part("confidence", "items runs", lambda: self._confidences(run), run.id)
-
-    def _confidences(self, run: Run) -> NDArray[np.float64]:
-        found = np.full(self.ids.size, np.nan)
-        ids, values = self.collection.runs.confidence(run.id)
-        here = self.is_here(ids)
-        found[np.searchsorted(self.ids, ids[here])] = values[here]
-        return found
+        confidence = self.collection.runs.confidence
+        return self.part("confidence", "items runs", lambda: self._spread(*confidence(run.id), np.nan), run.id)
 
     # --- proposals ---
 

@@ -1,0 +1,401 @@
+"""Strangers' files: every good one comes through, every bad one is named with a reason, and nothing hurts the run."""
+
+import io
+import os
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from manyview.errors import ManyviewError, ParameterError
+from manyview.features.opening import decode
+from manyview.features.opening._opening import open_file
+from manyview.features.opening.decode import REASONS, BadFile, Clip, DecodePool, Picture
+
+PIXELS = np.uint8(np.kron(np.random.default_rng(0).integers(0, 256, (12, 16, 3)), np.ones((10, 10, 1))))
+PHOTO = Image.fromarray(PIXELS)
+LIMITS = {"max_side": 512, "thumbnail_side": 64, "max_pixels": 50_000_000, "memory": 1 << 30}
+FORMATS = {
+    "jpg": "JPEG",
+    "png": "PNG",
+    "gif": "GIF",
+    "webp": "WEBP",
+    "tif": "TIFF",
+    "bmp": "BMP",
+    "avif": "AVIF",
+    "jp2": "JPEG2000",
+}
+
+
+def encoded(kind, picture=PHOTO, **options):
+    made = io.BytesIO()
+    picture.save(made, kind, **options)
+    return made.getvalue()
+
+
+def png(width, height, *chunks):
+    """A PNG that claims a size, with extra chunks and hardly any pixels."""
+    parts = [(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)), *chunks]
+    parts += [(b"IDAT", zlib.compress(b"\0" * 310)), (b"IEND", b"")]
+    body = b"".join(struct.pack(">I", len(d)) + t + d + struct.pack(">I", zlib.crc32(t + d)) for t, d in parts)
+    return b"\x89PNG\r\n\x1a\n" + body
+
+
+def opened(tmp_path, content, name="file.bin", **limits):
+    path = tmp_path / name
+    path.write_bytes(content)
+    return open_file(os.fsencode(path), {**LIMITS, **limits})
+
+
+def pixels_of(answer):
+    header, blobs = answer
+    assert header["kind"] == "picture", header
+    return np.frombuffer(blobs[2], dtype=np.uint8).reshape(header["shapes"][0])
+
+
+class TestGoodFiles:
+    @pytest.mark.parametrize("ending", FORMATS)
+    def test_formats_whatever_they_are_called(self, tmp_path, ending):
+        answer = opened(tmp_path, encoded(FORMATS[ending], quality=95), "wrong.txt")
+        assert answer[0]["format"] == FORMATS[ending] and (answer[0]["width"], answer[0]["height"]) == (160, 120)
+        assert np.abs(pixels_of(answer).astype(int) - PIXELS).mean() < 12
+        assert not answer[0]["animated"]
+
+    @pytest.mark.parametrize(
+        ("mode", "kind"), [("L", "PNG"), ("1", "PNG"), ("P", "PNG"), ("LA", "PNG"), ("RGBA", "PNG"), ("CMYK", "JPEG")]
+    )
+    def test_modes(self, tmp_path, mode, kind):
+        answer = opened(tmp_path, encoded(kind, PHOTO.convert(mode)))
+        assert pixels_of(answer).shape == (120, 160, 3)
+
+    @pytest.mark.parametrize("dtype", [np.uint16, np.int32, np.float32])
+    def test_wide_numbers(self, tmp_path, dtype):
+        ramp = np.linspace(0, 1000, 120 * 160).reshape(120, 160).astype(dtype)
+        found = pixels_of(opened(tmp_path, encoded("TIFF", Image.fromarray(ramp))))
+        assert found[-1, -1, 0] > found[0, 0, 0]
+
+    @pytest.mark.parametrize("kind", ["GIF", "WEBP", "AVIF", "PNG"])
+    def test_animated_ones_show_their_first_frame(self, tmp_path, kind):
+        other = Image.fromarray(255 - PIXELS)
+        answer = opened(tmp_path, encoded(kind, save_all=True, append_images=[other, PHOTO]))
+        assert answer[0]["animated"]
+        assert np.abs(pixels_of(answer).astype(int) - PIXELS).mean() < 20
+
+    @pytest.mark.parametrize("kind", ["JPEG", "PNG", "TIFF"])
+    @pytest.mark.parametrize("orientation", range(1, 10))
+    def test_turned_upright(self, tmp_path, orientation, kind):
+        from PIL import ImageOps
+
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        content = encoded(kind, exif=exif, **({"quality": 95} if kind == "JPEG" else {}))
+        answer = opened(tmp_path, content)
+        expected = np.asarray(ImageOps.exif_transpose(Image.open(io.BytesIO(content))))
+        np.testing.assert_array_equal(pixels_of(answer), expected)
+        assert (answer[0]["height"], answer[0]["width"]) == expected.shape[:2]
+
+    def test_large_ones_are_reduced_and_thumbnails_carry_nothing(self, tmp_path):
+        exif = Image.Exif()
+        exif[0x010E] = "a secret"
+        content = encoded("JPEG", PHOTO.resize((1600, 1200)), exif=exif, comment=b"a secret", icc_profile=b"a secret")
+        assert b"a secret" in content
+        header, blobs = opened(tmp_path, content, max_side=400)
+        assert header["shapes"] == [(300, 400, 3)] and (header["width"], header["height"]) == (1600, 1200)
+        thumbnail = Image.open(io.BytesIO(blobs[1]))
+        assert thumbnail.size == (64, 48) and thumbnail.format == "JPEG"
+        assert b"secret" not in blobs[1] and not thumbnail.getexif() and "icc_profile" not in thumbnail.info
+        assert (header["hash"] ^ opened(tmp_path, encoded("PNG"))[0]["hash"]).bit_count() <= 4
+
+    @pytest.mark.parametrize("size", [(1, 65535), (65500, 1), (1, 1)])
+    def test_odd_shapes(self, tmp_path, size):
+        found = pixels_of(opened(tmp_path, encoded("PNG", Image.new("RGB", size, (9, 8, 7)))))
+        assert max(found.shape) <= 512 and (found == (9, 8, 7)).all()
+
+    def test_something_appended_does_not_matter(self, tmp_path):
+        for kind in ("JPEG", "PNG", "GIF"):
+            pixels_of(opened(tmp_path, encoded(kind) + b"PK\3\4" + b"junk" * 5000))
+
+    def test_damaged_metadata_do_not_make_a_picture_bad(self, tmp_path):
+        pixels_of(opened(tmp_path, encoded("JPEG", exif=b"Exif\0\0II*\0\x08\0\0\0" + b"\xff" * 90)))
+
+    def test_two_pictures_in_one(self, tmp_path):
+        assert opened(tmp_path, encoded("MPO", save_all=True, append_images=[PHOTO]))[0]["format"] == "MPO"
+
+    def test_heic_with_the_extra(self, tmp_path):
+        heif = pytest.importorskip(
+            "pillow_heif", reason="the heic extra is not installed: pip install 'manyview[heic]'"
+        )
+        made = io.BytesIO()
+        heif.from_pillow(PHOTO).save(made)
+        answer = opened(tmp_path, made.getvalue())
+        assert answer[0]["format"] == "HEIC" and np.abs(pixels_of(answer).astype(int) - PIXELS).mean() < 20
+        assert opened(tmp_path, made.getvalue()[: len(made.getvalue()) // 2])[0]["kind"] == "bad"
+
+    def test_heic_without_it(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "pillow_heif", None)
+        header, _ = opened(tmp_path, b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
+        assert header["reason"] == "missing extra" and 'pip install "manyview[heic]"' in header["sentence"]
+
+
+BAD = {
+    "nothing": (b"", "empty"),
+    "one byte": (b"\xff", "unknown format"),
+    "text": (b"holiday " * 20, "unknown format"),
+    "html": (b"<!DOCTYPE html><script>alert(1)</script>", "unknown format"),
+    "svg": (b"<svg onload='alert(1)'><foreignObject/></svg>", "unknown format"),
+    "pdf": (b"%PDF-1.7 ...", "unknown format"),
+    "zip": (b"PK\3\4" + bytes(100), "unknown format"),
+    "noise": (bytes(range(256)) * 3, "unknown format"),
+    "header only": (encoded("JPEG")[:20], "damaged"),
+    "no width": (png(0, 10), "damaged"),
+    "bomb": (png(50_000, 50_000), "too large"),
+    "text bomb": (png(10, 10, (b"zTXt", b"k\0\0" + zlib.compress(bytes(50_000_000)))), "too large"),
+    "profile bomb": (png(10, 10, (b"iCCP", b"k\0\0" + zlib.compress(bytes(50_000_000)))), "too large"),
+    "video": (b"\0\0\0\x18ftypmp42" + bytes(200), None),
+}
+
+
+class TestBadFiles:
+    @pytest.mark.parametrize("name", BAD)
+    def test_each_has_its_reason(self, tmp_path, name):
+        content, reason = BAD[name]
+        start = time.process_time()
+        header, blobs = opened(tmp_path, content, "holiday.jpg")
+        assert header["kind"] == "bad" and not blobs and header["reason"] in REASONS
+        assert reason is None or header["reason"] == reason, header
+        assert header["sentence"].endswith((".", ")", '"')) and "Traceback" not in header["sentence"]
+        assert time.process_time() - start < 5
+
+    @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.99])
+    @pytest.mark.parametrize("ending", FORMATS)
+    def test_cut_off(self, tmp_path, ending, share):
+        content = encoded(FORMATS[ending])
+        header, _ = opened(tmp_path, content[: max(1, int(len(content) * share))], f"cut.{ending}")
+        assert header["kind"] == "bad" and header["reason"] in ("truncated", "damaged", "unknown format")
+
+    def test_things_that_are_no_files(self, tmp_path):
+        (tmp_path / "a.jpg").mkdir()
+        os.mkfifo(tmp_path / "pipe.jpg")
+        for name in ("a.jpg", "pipe.jpg"):
+            assert open_file(os.fsencode(tmp_path / name), LIMITS)[0]["reason"] == "not a file"
+        assert open_file(b"/dev/null", LIMITS)[0]["reason"] == "not a file"
+        assert open_file(os.fsencode(tmp_path / "gone.jpg"), LIMITS)[0]["reason"] == "missing"
+        assert open_file(b"a\0b", LIMITS)[0]["reason"] == "unreadable"
+
+    def test_limits_are_the_callers(self, tmp_path):
+        header, _ = opened(tmp_path, encoded("PNG"), max_pixels=10_000)
+        assert header["reason"] == "too large" and "160 x 120" in header["sentence"]
+
+    def test_changed_bytes_never_raise(self, tmp_path, seed):
+        rng = np.random.default_rng(seed)
+        originals = [encoded(kind) for kind in FORMATS.values()]
+        for number in range(80):
+            content = bytearray(originals[number % len(originals)])
+            for place in rng.integers(0, len(content), rng.integers(1, 12)):
+                content[place] = rng.integers(0, 256)
+            header, _ = opened(tmp_path, bytes(content))
+            assert header["kind"] == "picture" or header["reason"] in REASONS
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for number in range(6):
+        (tmp_path / f"photo{number}.jpg").write_bytes(encoded("JPEG", PHOTO.rotate(30 * number)))
+    return tmp_path
+
+
+PLANTED = """
+import os, sys, time
+from manyview.features.opening import _decode_child, _opening
+real = _opening._answer
+def answer(file, name, limits):
+    name = os.path.basename(name)
+    if name.startswith("abort"): os.abort()
+    if name.startswith("hang"): time.sleep(60)
+    if name.startswith("spin"):
+        while True: pass
+    if name.startswith("hungry"): bytearray(8 << 30)
+    if name.startswith("chatty"): os.write(1, b"hello from a library")
+    if name.startswith("once") and not os.path.exists(os.environ["ONCE"]):
+        os.mkdir(os.environ["ONCE"])
+        os.abort()
+    return real(file, name, limits)
+_opening._answer = answer
+_decode_child.main()
+"""
+
+
+@pytest.fixture
+def planted(monkeypatch, tmp_path):
+    """Children in which certain names do harm."""
+    monkeypatch.setenv("ONCE", str(tmp_path / "once-was-here"))
+    monkeypatch.setattr(decode._Child, "command", (sys.executable, "-P", "-c", PLANTED))
+
+
+@pytest.fixture(scope="module")
+def pool():
+    """Two children for the tests that do them no harm."""
+    with DecodePool(2) as made:
+        yield made
+
+
+class TestPool:
+    def test_in_order_and_announced_first(self, folder):
+        paths = [*sorted(folder.glob("*.jpg")), folder / "gone.jpg", str(folder / "photo0.jpg")]
+        announced = []
+        with DecodePool(2, max_side=64, thumbnail_side=32) as pool:
+            seen = []
+            for path, found in pool.decode(paths, journal=announced.append):
+                assert path in announced
+                seen.append((path, found))
+            assert len(pool._children) == 2
+            again = dict(pool.decode(paths[:1]))  # children stay for the next call
+        assert [path for path, _ in seen] == paths == announced
+        assert isinstance(seen[-2][1], BadFile) and seen[-2][1].reason == "missing"
+        for path, found in seen[:6]:
+            assert isinstance(found, Picture), path
+            assert found.pixels.shape == (48, 64, 3) and found.pixels.dtype == np.uint8
+            assert (found.width, found.height, found.format, found.animated) == (160, 120, "JPEG", False)
+            assert Image.open(io.BytesIO(found.thumbnail)).size == (32, 24) and len(found.signature) == 192
+        np.testing.assert_array_equal(again[paths[0]].pixels, seen[0][1].pixels)
+        assert seen[0][1].hash == seen[-1][1].hash != seen[1][1].hash
+
+    def test_names_that_are_no_text(self, folder, pool):
+        odd = os.fsencode(folder) + b"/\xff\xfe \n\x1b[31m.jpg"
+        Path(os.fsdecode(odd)).write_bytes(encoded("PNG"))
+        ((path, found),) = pool.decode([odd])
+        assert path == odd and isinstance(found, Picture)
+
+    def test_harm_is_charged_to_its_file(self, folder, planted):
+        for name in ("abort.jpg", "hang.jpg", "hungry.jpg", "chatty.jpg", "once.jpg", "abort2.jpg"):
+            (folder / name).write_bytes(encoded("JPEG"))
+        paths = sorted(folder.glob("*.jpg"))
+        with DecodePool(2, wall_seconds=3) as pool:
+            found = {path.name: outcome for path, outcome in pool.decode(paths)}
+        bad = {name: outcome.reason for name, outcome in found.items() if isinstance(outcome, BadFile)}
+        assert bad == {
+            "abort.jpg": "crash",
+            "abort2.jpg": "crash",
+            "hang.jpg": "too slow",
+            "hungry.jpg": "out of memory",
+        }
+        assert list(found) == [path.name for path in paths]
+        assert "longer than 3 s" in found["hang.jpg"].sentence
+
+    def test_processor_time_is_limited(self, folder, planted):
+        (folder / "spin.jpg").write_bytes(encoded("JPEG"))
+        with DecodePool(1, cpu_seconds=1) as pool:
+            found = dict(pool.decode([folder / "spin.jpg", folder / "photo1.jpg"]))
+        assert found[folder / "spin.jpg"] == BadFile("too slow", "opening it took over 1 s of processor time.")
+        assert isinstance(found[folder / "photo1.jpg"], Picture)
+
+    def test_no_process_is_left(self, folder, planted):
+        (folder / "hang.jpg").write_bytes(encoded("JPEG"))
+        before = threading.active_count()
+        pool = DecodePool(1)
+        outcomes = pool.decode([folder / "photo0.jpg", folder / "hang.jpg"])
+        next(outcomes)
+        (child,) = pool._children
+        outcomes.close()  # given up in the middle: the child is busy, so it goes
+        assert child.process.poll() is not None and not pool._children
+        with DecodePool(1) as pool:
+            list(pool.decode([folder / "photo0.jpg"]))
+            process = pool._children[0].process
+        assert process.poll() is not None
+        assert threading.active_count() == before
+
+    def test_children_die_with_their_parent(self, folder):
+        script = (
+            "import os, signal, sys, time\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # jobs in the background ignore it
+            "from manyview.features.opening import decode\n"
+            f"decode._Child.command = (sys.executable, '-P', '-c', {PLANTED!r})\n"
+            "pool = decode.DecodePool(1)\n"
+            "outcomes = pool.decode(sys.argv[1:])\n"
+            "next(outcomes)\n"
+            "print(pool._children[0].process.pid, flush=True)\n"
+            "next(outcomes)\n"
+        )
+        (folder / "hang.jpg").write_bytes(encoded("JPEG"))
+        environment = {**os.environ, "ONCE": str(folder / "x")}
+        for way in (signal.SIGKILL, signal.SIGINT):
+            parent = subprocess.Popen(
+                [sys.executable, "-c", script, str(folder / "photo0.jpg"), str(folder / "hang.jpg")],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+            )
+            child = int(parent.stdout.readline())
+            parent.send_signal(way)
+            parent.wait(20)
+            parent.stdout.close()
+            until = time.monotonic() + 20
+            while _is_running(child) and time.monotonic() < until:
+                time.sleep(0.02)
+            assert not _is_running(child), way
+
+    def test_the_current_folder_is_not_imported(self, folder, monkeypatch):
+        (folder / "json.py").write_text("raise SystemExit('imported from the folder of strangers')")
+        (folder / "PIL.py").write_text("raise SystemExit('imported from the folder of strangers')")
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep)
+        with DecodePool(1) as pool:
+            ((_, found),) = pool.decode(["photo0.jpg"])
+        assert isinstance(found, Picture)
+
+    def test_a_child_that_cannot_start_is_our_trouble(self, folder, monkeypatch):
+        monkeypatch.setattr(decode._Child, "command", (sys.executable, "-c", "raise SystemExit('no luck')"))
+        with (
+            pytest.raises(ManyviewError, match="the process that opens files did not start: no luck"),
+            DecodePool(1) as pool,
+        ):
+            list(pool.decode([folder / "photo0.jpg"]))
+
+    def test_a_child_that_talks_nonsense_is_replaced(self, folder, monkeypatch):
+        nonsense = "import sys, struct; sys.stdout.write('x' * 50)"
+        monkeypatch.setattr(decode._Child, "command", (sys.executable, "-c", nonsense))
+        with pytest.raises(ManyviewError, match="did not start"), DecodePool(1) as pool:
+            list(pool.decode([folder / "photo0.jpg"]))
+
+    def test_a_journal_that_fails_stops_the_run(self, folder, pool):
+        def journal(path):
+            raise OSError("disk full")
+
+        with pytest.raises(OSError, match="disk full"):
+            list(pool.decode([folder / "photo0.jpg"], journal=journal))
+        assert [type(found) for _, found in pool.decode([folder / "photo0.jpg"])] == [Picture]
+
+    def test_video(self, folder, pool):
+        av = pytest.importorskip("av", reason="the video extra is not installed: pip install 'manyview[video]'")
+        with av.open(str(folder / "clip.mp4"), "w") as container:
+            stream = container.add_stream("mpeg4", rate=10)
+            stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+            for number in range(20):
+                frame = np.full((48, 64, 3), 10 * number, dtype=np.uint8)
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+            container.mux(stream.encode())
+        ((_, found),) = pool.decode([folder / "clip.mp4"])
+        assert isinstance(found, Clip) and found.seconds == pytest.approx(2, abs=0.2)
+        assert len(found.frames) == 8 and found.frames[0].shape == (48, 64, 3)
+        assert found.pairs.shape[1:] == (2, 64, 64) and found.format == "mov" and len(found.thumbnail) > 100
+
+    def test_settings(self):
+        for options in ({"max_side": 5}, {"max_pixels": 0}, {"wall_seconds": 0}, {"memory": 1}, {"n_jobs": 0}):
+            with pytest.raises(ParameterError):
+                DecodePool(**options)
+
+
+def _is_running(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"

@@ -1,0 +1,151 @@
+"""The number of clusters from neighbours: the score by its definition, and what must not change it."""
+
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from manyview import Views, suggest_n_clusters
+from manyview.blocks import workers
+from manyview.methods.consensus import number as module
+
+
+def blobs(n_items=240, n_blobs=6, d=8, seed=0, apart=4.0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_blobs, d))[np.arange(n_items) % n_blobs] * apart + rng.normal(size=(n_items, d))
+
+
+@pytest.mark.parametrize("n_blobs", [4, 7, 12])
+def test_blobs_are_counted(n_blobs):
+    found = suggest_n_clusters(blobs(40 * n_blobs, n_blobs), random_state=0)
+    assert found.n_clusters == n_blobs
+    assert found.reason.startswith(f"{n_blobs} clusters: the neighbours of the items fall apart most clearly there.")
+    assert found.rival < 0.5 and found.modularity > 0.6
+
+
+def test_the_score_is_that_of_its_definition():
+    found = module.count_clusters(Views(blobs(apart=1.5)), seed=3, n_jobs=1)
+    for k, score in zip(found.candidates.tolist(), found.score.tolist(), strict=True):
+        gap = found.eigenvalues[k - 1] - found.eigenvalues[k]
+        assert score == pytest.approx(gap * np.exp(-(np.log(k / (2 * found.communities)) ** 2) / 2))
+    best = dict(zip(found.candidates.tolist(), found.score.tolist(), strict=True))
+    k = found.n_clusters
+    below = [n for n in best if n <= 0.72 * k]
+    above = [n for n in best if 1.35 * k <= n <= 3 * k]
+    assert found.coarser == (max(below, key=best.get) if below else None)
+    assert found.finer == (max(above, key=best.get) if above else None)
+
+
+def test_the_graph_of_the_rule_is_that_of_consensus():
+    """Eigenvalues against a dense matrix made by hand: k nearest in each view, and in both side by side."""
+    rng = np.random.default_rng(0)
+    X = Views({"a": rng.normal(size=(70, 3)), "b": rng.normal(size=(70, 4))})
+    found = module.count_clusters(X, n_jobs=1)
+    with workers(1) as threads:
+        points = module._prepared(X, threads)
+    W = np.zeros((70, 70))
+    columns = {None: slice(None), **{name: slice(*points.edges[v : v + 2]) for v, name in enumerate(points.names)}}
+    for name, where in columns.items():
+        rows = points.rows[:, where].astype(np.float64)
+        distance = ((rows[:, None] - rows) ** 2).sum(axis=2) + np.diag(np.full(70, np.inf))
+        for item, near in enumerate(np.argsort(distance, axis=1, kind="stable")[:, :9]):
+            W[item, near] += (1.0 if name is None else 0.5) / 18
+            W[near, item] += (1.0 if name is None else 0.5) / 18
+    degrees = W.sum(axis=1)
+    values = np.linalg.eigvalsh(W / np.sqrt(np.outer(degrees, degrees)))[::-1]
+    assert found.n_items == 70
+    assert np.allclose(found.eigenvalues, values[: found.eigenvalues.size], atol=1e-6)
+
+
+def test_eigenvalues_are_those_of_the_parts():
+    rng = np.random.default_rng(0)
+    parts = []
+    for size in (450, 30, 7):
+        W = sparse.random(size, size, 0.1, random_state=rng) + sparse.diags_array(np.ones(size - 1), offsets=1)
+        parts.append(module.normalised_graph(W + W.T))
+    whole = sparse.csr_matrix(sparse.block_diag(parts))
+    mixed = rng.permutation(487)
+    found = module._eigenvalues(whole[mixed][:, mixed], 20, seed=0)
+    assert np.allclose(found, np.linalg.eigvalsh(whole.toarray())[::-1][:20], atol=1e-4)
+    assert np.allclose(found[:3], 1.0) and found[3] < 0.999
+
+
+def test_order_and_names_of_views_and_threads_change_nothing():
+    a, b = blobs(seed=1, apart=1.5), blobs(seed=2, apart=1.5)
+    one = module.count_clusters(Views({"a": a, "b": b}), seed=0, n_jobs=1)
+    other = module.count_clusters(Views({"z": b, "y": a}), seed=0, n_jobs=2)
+    assert one.to_dict() == other.to_dict() == module.ClusterNumbers.from_dict(one.to_dict()).to_dict()
+
+
+def test_texts_are_looked_for_in_another_region():
+    counts = np.random.default_rng(0).poisson(np.repeat(np.eye(6), 11, axis=1)[np.arange(120) % 6] * 5 + 0.02)
+    assert module._is_text(Views({"words": sparse.csr_matrix(counts.astype(float))}))
+    assert module._is_text(Views({"words": counts.astype(float)})), "a dense table of counts is one too"
+    assert not module._is_text(Views({"tags": sparse.csr_matrix(np.eye(30)[np.arange(120) % 30])}))
+    assert not module._is_text(Views({"words": sparse.csr_matrix(counts.astype(float)), "looks": blobs(120)}))
+
+
+def test_copies_count_once():
+    X = blobs(400, 5, d=12, apart=3.0)
+    noise = np.random.default_rng(1).normal(size=X.shape)
+    alone = module.count_clusters(Views(X), n_jobs=1)
+    exact = module.count_clusters(Views(np.repeat(X, 3, axis=0)), n_jobs=1)
+    near = module.count_clusters(Views(np.vstack([X, X + 0.02 * noise, X - 0.02 * noise])), n_jobs=1)
+    assert alone.n_clusters == exact.n_clusters == near.n_clusters == 5
+    assert alone.n_items == exact.n_items == 400 and near.n_items <= 420
+
+
+def test_a_tight_group_of_more_than_ten_is_no_copy():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(100, 20)) * 3, 9 + 0.01 * rng.normal(size=(15, 20))])
+    with workers(1) as threads:
+        kept = module._different(module._prepared(Views(X), threads), 0, threads)
+    assert kept.rows.shape[0] == 115
+
+
+def test_large_collections_are_represented_by_a_sample(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_ITEMS", 100)
+    assert module.count_clusters(Views(blobs(300, 4)), n_jobs=1).n_items == 100
+    assert suggest_n_clusters(blobs(300, 4), max_items=80, random_state=0).n_items == 80
+
+
+def test_too_few_items_are_one_cluster():
+    for rows, words in ((1, "one different item is"), (3, "3 different items are")):
+        found = suggest_n_clusters(np.arange(2.0 * rows).reshape(rows, 2), random_state=0)
+        assert found.n_clusters == 1 and words in found.reason
+    assert suggest_n_clusters(np.ones((50, 3)), random_state=0).n_clusters == 1
+    for rows in (4, 5, 8):
+        found = suggest_n_clusters(np.random.default_rng(0).normal(size=(rows, 3)), random_state=0)
+        assert 2 <= found.n_clusters <= rows // 2
+
+
+def test_sentences():
+    numbers, values = np.arange(3, 40), np.linspace(1, 0, 50)
+
+    def told(scores, modularity=0.6):
+        score = np.array([scores.get(int(n), 0.01) for n in numbers])
+        return module._decide(numbers, score, values, 8.0, modularity, 500)
+
+    clear = told({20: 1.0, 12: 0.3, 38: 0.4})
+    assert clear.reason == (
+        "20 clusters: the neighbours of the items fall apart most clearly there. Coarser: 12, finer: 38."
+    )
+    close = told({16: 1.0, 22: 0.8, 9: 0.4})
+    assert close.reason == "16 clusters; 22 fits almost as well. Coarser: 9, finer: 22."
+    assert (close.runner_up, close.rival) == (22, pytest.approx(0.8))
+    larger = told({12: 1.0, 16: 0.95})
+    assert (larger.n_clusters, larger.runner_up, larger.rival) == (16, 12, pytest.approx(1 / 0.95))
+    assert told({12: 1.0, 16: 0.85}).n_clusters == 12 and told({12: 0.95, 16: 1.0}).n_clusters == 16
+    guess = told({15: 1.0}, modularity=0.3)
+    assert guess.reason.startswith("These items hardly form groups; 15 is a guess.")
+    assert told({3: 1.0}).coarser is None
+
+
+def test_the_picture_shows_the_score(tmp_path):
+    found = suggest_n_clusters(blobs(), random_state=0)
+    root = ElementTree.fromstring(found.plot(tmp_path / "score.svg").read_text())  # noqa: S314  our own file
+    texts = [element.text for element in root.iter() if element.tag.endswith("text")]
+    assert "how clearly the neighbours fall apart: 6 clusters" in texts
+    marks = [one for one in root.iter() if one.tag.endswith("circle")]
+    assert len(marks) == 1 + (found.coarser is not None) + (found.finer is not None)
