@@ -54,11 +54,11 @@ export const api = {
   acceptAbove: (probability: number, tag: string | null) =>
     postJson<T.LineDecided>("api/decisions/line", { probability, tag }),
   tag: (items: number[], tag: string, answer: boolean) => postJson<T.Done>("api/tags", { items, tag, answer }),
+  nameAndTag: (cluster: number, said: { name?: string; tag?: string; items?: number[] }) =>
+    postJson<T.Done>(`api/clusters/${cluster}/tag`, said),
   previewTags: (asked: T.TagAction) => postJson<T.TagPreview>("api/vocabulary/preview", asked),
   careForTags: (asked: T.TagAction) => postJson<T.Done>("api/vocabulary", asked),
   markDuplicates: (tag: string, kind: string | null) => postJson<T.Done>("api/duplicates/mark", { tag, kind }),
-  nameAndTag: (cluster: number, said: { name?: string; tag?: string; items?: number[] }) =>
-    postJson<T.Done>(`api/clusters/${cluster}/tag`, said),
   rename: (id: number, name: string) => postJson<T.Done>(`api/clusters/${id}/rename`, { name }),
   pin: (id: number, pinned: boolean) => postJson<T.Done>(`api/clusters/${id}/pin`, { pinned }),
   level: (to: "coarser" | "finer") => postJson<T.Done>("api/clusters/level", { to }),
