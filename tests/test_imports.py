@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "report": {"data", "collection", "describe", "workflow"},
     "cli": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets", "evaluation"}
     | {"describe", "meaning", "writeback", "workflow", "report", "cli", "web"},
-    "web": {"data", "collection", "features", "describe", "writeback", "workflow"},
+    "web": {"data", "collection", "features", "describe", "meaning", "writeback", "workflow"},
     "__main__": {"cli"},
 }
 # What it may import besides, inside the call that needs it (or for type checkers only).
