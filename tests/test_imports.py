@@ -81,7 +81,8 @@ def test_rooms_import_only_what_lies_below(path):
         assert name in allowed | also, f"{here} imports {name} at line {line}"
 
 
-OUTSIDE = sorted(path for path in FILES if room(path) != "collection")
+# digiKam's database is another program's
+OUTSIDE = sorted(path for path in FILES if room(path) != "collection" and path.name != "digikam.py")
 
 
 @pytest.mark.parametrize("path", OUTSIDE, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -4150,7 +4150,7 @@ export interface operations {
             query?: {
                 q?: string;
                 run?: number | null;
-                sort?: "best" | "id" | "name" | "confidence" | "typical";
+                sort?: "best" | "id" | "name" | "confidence" | "typical" | "date" | "newest";
                 more?: boolean;
                 offset?: number;
                 limit?: number;

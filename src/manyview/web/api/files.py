@@ -12,9 +12,8 @@ from ...workflow.reading.index import Index
 from ...writeback.apply import FileChange, apply_tags
 from ...writeback.beginnings import keywords_of
 from ...writeback.programs import seen_by
-from .. import file_models as models
+from .. import models
 from ..members import member_facts, shown
-from ..models import Done
 from .common import Here, Offset, command, done, entry_facts
 
 router = APIRouter(prefix="/api", tags=["files"])
@@ -40,7 +39,7 @@ async def list_duplicates(
 
 
 @router.post("/duplicates/mark")
-async def mark(here: Here, asked: models.MarkDuplicates) -> Done:
+async def mark(here: Here, asked: models.MarkDuplicates) -> models.Done:
     """Give a tag to all copies that would not be kept; nothing is deleted."""
     return await done(here, await here.write(mark_duplicates, asked.tag, asked.kind))
 

@@ -11,8 +11,7 @@ from ...workflow.collection import Collection
 from ...workflow.reading.index import Index
 from ...workflow.vocabulary.care import care_for
 from ...workflow.vocabulary.listing import kin_of_tags, list_tags
-from .. import file_models as models
-from ..models import Done
+from .. import models
 from .common import Here, Text, command, done
 
 router = APIRouter(prefix="/api", tags=["tags"])
@@ -39,7 +38,7 @@ async def preview_care(here: Here, asked: models.TagAction) -> models.TagPreview
 
 
 @router.post("/vocabulary")
-async def care(here: Here, asked: models.TagAction) -> Done:
+async def care(here: Here, asked: models.TagAction) -> models.Done:
     """Rename, merge, alias, retire, silence, restore or place a tag."""
     return await done(here, await here.write(_care, asked))
 

@@ -6,24 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from .models import Entry, Member, Request, Response
-
-__all__ = [
-    "DuplicateCopy",
-    "DuplicateGroup",
-    "DuplicatesPage",
-    "FileWrite",
-    "MarkDuplicates",
-    "Program",
-    "TagAction",
-    "TagKin",
-    "TagLine",
-    "TagPreview",
-    "VocabularyPage",
-    "WritePreview",
-]
-
-Word = Annotated[str, Field(max_length=1000)]
+from .base import Request, Response
+from .clusters import Member
+from .runs import Entry
 
 
 class TagLine(Response):
@@ -54,8 +39,8 @@ class VocabularyPage(Response):
 
 class TagAction(Request):
     action: Literal["rename", "merge", "alias", "retire", "silence", "restore", "parent"]
-    words: Annotated[list[Word], Field(min_length=1, max_length=1000)]
-    into: Word | None = None
+    words: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=1000)]
+    into: Annotated[str, Field(max_length=1000)] | None = None
 
 
 class TagPreview(Response):
