@@ -246,8 +246,8 @@ PARTS = (
         (16,),
         "items that come in any batches lead to the same state; what is removed leaves no trace",
         (
-            "methods/fusion_art/test_fusion_art.py::test_any_split_gives_the_same_state_bit_for_bit",
-            "methods/fusion_art/test_fusion_art.py::test_saving_mid_stream_and_going_on_equals_never_having_stopped",
+            "methods/fusion_art/test_fusion_art_stream.py::test_any_split_gives_the_same_state_bit_for_bit",
+            "methods/fusion_art/test_fusion_art_stream.py::test_saving_mid_stream_and_going_on_equals_never_having_stopped",
             "end_to_end/test_living_story.py",
         ),
         minutes=3,

@@ -20,8 +20,10 @@ def make_collection(folder):
     items = TABLE["items"]
     with (folder / "t.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["id", "caption", "words"])
-        rows.writerows([one["name"], one["text"], ";".join(one["tags"])] for one in items)
+        rows.writerow(["id", "caption", "words", "taken", "camera", "lens", "latitude", "longitude"])
+        for one in items:
+            told = [one["taken"], one["camera"], one.get("lens", ""), *(one["place"] or ["", ""])]
+            rows.writerow([one["name"], one["text"], ";".join(one["tags"]), *told])
     found = Collection.create(folder / "t.manyview", folder / "t.csv", id="id", text="caption", tags="words")
     sure = [float("nan") if one["confidence"] is None else one["confidence"] for one in items]
     found.save_run("rmkmc", np.array([one["cluster"] for one in items]), confidence=sure)
@@ -43,5 +45,7 @@ def say_the_rest(made):
     """What the table says besides: names of clusters, and what is proposed."""
     for cluster, name in TABLE["cluster_names"].items():
         rename(made, int(cluster), name)
+    for tag, above in TABLE["below"].items():
+        made.edit_tags("parent", tag, above)
     waiting = [(made.items.named(name).id, made.tagging.find(tag)) for name, tag in TABLE["proposed"]]
     made.runs.save_proposals("by hand", [(item, tag, 0.5, 0.5, {"sentence": "as before"}) for item, tag in waiting])

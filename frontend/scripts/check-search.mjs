@@ -14,11 +14,11 @@ function compiled(name, needs = {}) {
 }
 
 const siteSearch = compiled("site-search", { "./query": compiled("query") });
-const { fold, matcher, readTerms } = await import(siteSearch);
+const { fold, matcher, readTerms, treeOf } = await import(siteSearch);
 const { searchAll } = await import(compiled("site-looks", { "./site-search": siteSearch }));
 const table = JSON.parse(read("../../tests/search.json"));
 
-const rows = table.items.map(({ name, text, tags, cluster, confidence }, at) => ({
+const rows = table.items.map(({ name, text, tags, cluster, confidence, taken, camera, lens = "", place }, at) => ({
   id: at + 1,
   key: name,
   kind: text ? "document" : "row",
@@ -27,6 +27,10 @@ const rows = table.items.map(({ name, text, tags, cluster, confidence }, at) => 
   confidence,
   tags,
   n_tags: tags.length,
+  taken,
+  camera,
+  lens,
+  place,
 }));
 const texts = new Map(table.items.map(({ text }, at) => [at + 1, text]));
 const proposed = new Map();
@@ -34,9 +38,13 @@ for (const [name, tag] of table.proposed) {
   proposed.set(fold(tag), (proposed.get(fold(tag)) ?? new Set()).add(rows.find((row) => row.key === name).id));
 }
 
+/** A word and all that stand above it, from the most general. */
+const pathTo = (word) => (word in table.below ? [...pathTo(table.below[word]), word] : [word]);
+const below = treeOf(Object.keys(table.below).map(pathTo));
+
 const wrong = [];
 for (const [query, expected] of table.questions) {
-  const found = rows.filter(matcher(readTerms(query), { texts, proposed })).map((row) => row.key);
+  const found = rows.filter(matcher(readTerms(query), { texts, proposed, below })).map((row) => row.key);
   if (JSON.stringify(found) !== JSON.stringify(expected)) wrong.push(`${query}: found ${found}; expected ${expected}`);
 }
 for (const [query, sentence] of table.refused) {
@@ -53,7 +61,7 @@ const pictures = shows.flatMap(() => Array.from({ length: of_each }, () => 0)).m
   const key = `DSC${String(at).padStart(5, "0")}`;
   return { id: at + 1, key, kind: "row", cluster: 1, cluster_name: "Group 1", confidence: null, tags: tags[key] ?? [], n_tags: tags[key]?.length ?? 0 };
 });
-const nothing = { texts: new Map(), proposed: new Map() };
+const nothing = { texts: new Map(), proposed: new Map(), below: treeOf([]) };
 for (const [query, hits, nMore, seen, sentence] of questions) {
   const answer = searchAll(query, pictures, nothing, looks);
   const found = [answer.hits.map((hit) => [pictures[hit.item - 1].key, hit.how]), answer.more.length, answer.seen, answer.sentence];

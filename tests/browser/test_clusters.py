@@ -133,3 +133,25 @@ def test_the_list_is_copied(page, kind, piece):
     page.get_by_role("button", name=f"Copy as {kind}").click()
     says(page, "clipboard")
     assert piece in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_clusters_are_made_coarser_and_finer_again(page):
+    """One click, and one back; what was there before is there again, with its names."""
+
+    def number():
+        return int(re.search(r"(\d+) clusters", page.get_by_role("main").inner_text())[1])
+
+    def wait_until(told):
+        page.wait_for_function(
+            f"() => {{ const n = +document.body.innerText.match(/(\\d+) clusters/)?.[1]; return {told}; }}"
+        )
+
+    before = names(page)
+    page.get_by_role("button", name="Coarser").click()
+    wait_until("n < 10")
+    fewer = number()
+    page.reload()
+    wait_until(f"n === {fewer}")
+    page.get_by_role("button", name="Finer").click()
+    wait_until("n === 10")
+    assert names(page) == before

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from manyview import TagForest, TagHierarchy, load, save
+from manyview.data.tags import TagTable
 from manyview.errors import MissingExtra, ParameterError, StoreError
 
 TURTLE = """@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
@@ -138,3 +139,15 @@ def test_a_forest_with_a_hierarchy_is_cloned_and_saved(tmp_path):
     model.fit(X, [["a", "b"] if i % 2 else ["c"] for i in range(20)])
     back = load(save(model, tmp_path / "model"))
     assert back.hierarchy == tree and np.array_equal(back.predict(X), model.predict(X))
+
+
+def test_tables_with_what_stands_above():
+    table = TagTable.from_lists([["dog"], ["cat", "animal"], ["tulip"], []], no=[[], ["dog"], [], []])
+    raised = TagHierarchy.from_paths(["life|animal|dog", "life|animal|cat", "life|plant|tulip"]).raised(table)
+    assert [sorted(raised.words_of(n)) for n in range(4)] == [
+        ["animal", "dog", "life"],
+        ["animal", "cat", "life"],
+        ["life", "tulip"],  # a plant is nothing but the tulip here
+        [],
+    ]
+    assert TagHierarchy.from_paths(["plant|tulip"]).raised(table) is table

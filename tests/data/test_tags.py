@@ -153,3 +153,13 @@ def test_merging_and_undoing_loses_nothing(words, seed):
         assert merge.table.names[tag] in again.names and again.yes[item].nnz >= table.yes[item].nnz
         gone = merge.undo(merge.table.with_unknown(item, tag))
         assert merge.table.names[tag] not in gone.words_of(item)
+
+
+def test_near_twins():
+    rows = [["Cat"], ["cats"], ["cats"], ["berry"], ["berries"], ["wolf"], ["wolves"], *[["bridge"]] * 5, ["brigde"]]
+    rows += [["bus"], ["boat"], ["goat"], ["IMG10001"], ["IMG10002"], ["house"], ["horse"]]
+    found = {frozenset((pair.kept, pair.other)): pair for pair in TagTable.from_lists(rows).near_twins()}
+    one_and_many = [{"Cat", "cats"}, {"berry", "berries"}, {"wolf", "wolves"}]
+    assert found.keys() == {*map(frozenset, one_and_many), frozenset({"bridge", "brigde"})}
+    assert found[frozenset({"Cat", "cats"})].kept == "cats"
+    assert found[frozenset({"bridge", "brigde"})] == ("bridge", "brigde", "letter")

@@ -17,6 +17,8 @@ COMMANDS = (
     "suggest {c} -o {out}/proposals.csv",
     "suggest {c} -o {out}/proposals.json",
     "accept {c} --item 1 --tag new",
+    "tags {c} rename new newer",
+    "duplicates {c} -o {out}/copies.csv",
     "apply {c} --to xmp",
     "apply {c} --to csv -o {out}/tags.csv",
     "apply {c} --to json -o {out}/tags.json",

@@ -1,15 +1,17 @@
 """The report: inert whatever the words in it, whole on disk or not there, and not too large."""
 
+import base64
 import io
 import os
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from manyview import ClusterReport, cluster_profiles, explain_item, write_report
+from manyview import ClusterReport, cluster_profiles, explain_item, suggest_n_clusters, write_report
 from manyview.errors import ParameterError, StoreError
 from manyview.report import page as page_module
 from manyview.report.markup import Markup, clipped, joined, tag
@@ -286,3 +288,16 @@ def test_figures_kept_before_the_word_probability_are_still_shown():
     row = {"n": 12, "promised": 0.75, "kept": 0.5}
     assert _promise_table([{"min_score": 0.7, **row}]) == _promise_table([{"min_probability": 0.7, **row}])
     assert "probability from" in str(_promise_table([{"min_score": 0.7, **row}]))
+
+
+def test_how_the_number_was_found_is_shown_with_its_curve():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(5, 8)) * 4, 30, axis=0) + rng.normal(size=(150, 8))
+    found = suggest_n_clusters(X, random_state=0)
+    profiles = cluster_profiles(X, np.repeat(np.arange(5), 30))
+    page = ClusterReport(profiles, number=found).html()
+    assert found.reason in page and "How many clusters" in page
+    address = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', page)
+    assert base64.b64decode(address[1]).decode() == found.svg()
+    assert "How many clusters" not in ClusterReport(profiles).html()
+    assert "How many clusters" not in ClusterReport(profiles, number=replace(found, score=np.zeros(0))).html()

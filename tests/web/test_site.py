@@ -69,7 +69,7 @@ def test_files_say_what_the_routes_say(client, tmp_path):
     assert state["can_write"] is False and state["jobs"] == []
     listed = [one for slug in ("items-c1", "items-c2", "items-none") for one in read(folder, slug)["items"]]
     routes = client.get("/api/items").json()["items"]
-    assert sorted(listed, key=lambda one: one["id"])[0].keys() == {*routes[0], "tags"}
+    assert sorted(listed, key=lambda one: one["id"])[0].keys() == {*routes[0], "tags", "taken"}
     assert [{k: one[k] for k in routes[0]} for one in sorted(listed, key=lambda one: one["id"])] == routes
     assert read(folder, "ids") == [one["id"] for one in routes]
     page = read(folder, "item-0")["1"]

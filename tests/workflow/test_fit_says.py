@@ -41,7 +41,7 @@ def _with(**changed):
 
 @pytest.mark.parametrize("n_tagged", [2, 11, 60])
 def test_few_tags_have_a_say_and_no_share_of_items_turns_them_on(tmp_path, n_tagged):
-    """Tags on one item in sixty, or on all of them: the same clusters where the looks are clear, and tags among them."""
+    """Tags on one item in sixty or on half of them: clear looks give the same clusters, with tags among the views."""
     kinds = np.repeat(np.arange(4), 30)
     tags = np.zeros((120, 5), dtype=np.uint8)
     chosen = np.random.default_rng(0).permutation(120)[:n_tagged]

@@ -98,7 +98,11 @@ def test_a_new_document():
 
 def test_a_word_that_is_put_in_and_taken_out_stays():
     old = odd_documents()["sequence"].encode()
-    assert edit_document(old, Edit(("ONE",), ("one",))) == (old, Edit())
+    assert edit_document(old, Edit(("one",), ("one",))) == (old, Edit())
+    assert edit_document(old, Edit(("one",), ("ONE",))) == (old, Edit())
+    changed, done = edit_document(old, Edit(("ONE",), ("one",)))  # but one that is spelled anew
+    assert changed == old.replace(b">one<", b">ONE<") and done == Edit(("ONE",), ("one",))
+    assert edit_document(changed, done.reverse) == (old, done.reverse)
 
 
 LAUGHS = '<!DOCTYPE r [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><r>&b;</r>'

@@ -17,7 +17,6 @@ from manyview.ingest.sidecar import read_sidecar
 from manyview.writeback.document import TAGS_LIST, Document
 from manyview.writeback.editor import read_words
 from tests.collection.samples import picture_folder, png, sidecar
-from tests.ingest import makers as m
 from tests.writeback.documents import PROGRAMS, other_program
 
 
@@ -40,15 +39,6 @@ def listed(path):
 
 def words(path):
     return read_words(path.read_bytes())[0]
-
-
-@pytest.fixture
-def four(tmp_path):
-    """p000 ... p003 with sidecars p000.xmp (even, number 0) and p002.xmp (even, number 2)."""
-    source = picture_folder(tmp_path / "pictures", 4)
-    with Collection.create(tmp_path / "c.manyview", source) as collection:
-        collection.source = source
-        yield collection
 
 
 def test_a_hundred_sidecars_of_other_programs_survive(tmp_path, record_property):
@@ -149,61 +139,6 @@ def test_what_another_program_lost_is_written_again(four):
     assert words(four.source / "p000.xmp") == ["theirs", "dog"]
 
 
-class TestNaming:
-    def test_full_stem_and_what_is_there(self, four):
-        (four.source / "p003.png.XMP").write_text(sidecar("own"), encoding="utf-8")
-        (four.source / "p003.xmp").write_text(sidecar("both"), encoding="utf-8")
-        four.decide([(n, "dog") for n in (1, 2, 4)], True)
-        four.decide([(4, "Both")], True)  # it stands in the other one
-        names = [os.path.basename(change.path) for change in four.apply(naming="stem").changes]
-        assert names == ["p000.xmp", "p001.xmp", "p003.png.XMP"]
-
-    def test_a_picture_and_its_raw_file_do_not_fight(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        for name in ("a.jpg.png", "a.png", "a.tif", "b.png"):
-            (source / name).write_bytes(png(1))
-        (source / "a.xmp").write_text(sidecar("shared", "both"), encoding="utf-8")
-        (source / "b.nef").write_bytes(b"raw")  # no item: what it is, is not known here
-        (source / "b.xmp").write_text(sidecar("raw"), encoding="utf-8")
-        before = snapshot(source)
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            number = {item.key: item.id for item in collection.items}
-            collection.decide([(number["a.png"], "one"), (number["a.tif"], "two"), (number["b.png"], "three")], True)
-            done = collection.apply()
-            assert sorted(os.path.basename(change.path) for change in done.changes) == [
-                "a.png.xmp",
-                "a.tif.xmp",
-                "b.png.xmp",
-            ]
-            assert (source / "a.xmp").read_bytes() == before[(source / "a.xmp").relative_to(source)]
-            collection.read(source)
-            assert collection.tagging.words_of(number["a.png"]) == ["shared", "both", "one"]
-            assert collection.tagging.words_of(number["a.tif"]) == ["shared", "both", "two"]
-            collection.decide([(number["a.png"], "both"), (number["a.png"], "shared")], False)
-            collection.decide([(number["a.tif"], "both"), (number["b.png"], "raw")], False)
-            done = collection.apply()  # "both" goes for both; "shared" stays for the other, "raw" for the raw file
-            assert words(source / "a.xmp") == ["shared"] and words(source / "b.xmp") == ["raw"]
-            assert {p.path for p in done.failed} == {"a.png", "b.png"}
-            assert "a.tif shares it" in reason(collection, number["a.png"])
-            assert states(collection)[number["a.tif"]] == "written"
-            collection.decide([(number["a.tif"], "shared")], False)
-            collection.apply()
-            assert words(source / "a.xmp") == [] and states(collection)[number["a.png"]] == "written"
-
-    def test_a_name_as_long_as_can_be(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        name = "x" * 251 + ".png"
-        (source / name).write_bytes(png(1))
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            collection.decide([(1, "dog")], True)
-            assert [os.path.basename(c.path) for c in collection.apply().changes] == ["x" * 251 + ".xmp"]
-            assert collection.read(source).n_same == 1
-            collection.undo()
-            assert os.listdir(source) == [name]
-
-
 def test_paths_of_the_owners_hierarchy(tmp_path):
     source = picture_folder(tmp_path / "pictures", 4)
     text = sidecar("poodle", "mouse").replace(
@@ -223,106 +158,6 @@ def test_paths_of_the_owners_hierarchy(tmp_path):
         collection.decide([(4, "poodle")], False)
         collection.apply()
         assert read_words((source / "p003.xmp").read_bytes()) == (["mouse"], ["Animals|Mouse", "Hardware|Mouse"])
-
-
-class TestOtherPrograms:
-    """A program reads one list of keywords and no other, and a sidecar before the picture."""
-
-    def test_a_new_sidecar_holds_the_keywords_of_the_picture(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        packet = m.xmp("sea", "AC/DC", paths=("Places|Ireland|Sea",), digikam=("Places/Ireland/Sea", "People/Anna"))
-        picture = m.jpeg(m.app13(m.iim(b"holiday", b"Family", b"refused")), m.app1_xmp(packet))
-        (source / "p.jpg").write_bytes(picture)
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            assert collection.tagging.words_of(1) == ["holiday", "Family", "refused", "sea", "AC/DC", "Anna"]
-            collection.decide([(1, "beach"), (1, "family")], True)
-            collection.decide([(1, "refused")], False)
-            shown = collection.apply(dry_run=True).changes[0]
-            assert shown.lines() == ["+ Family", "+ beach", "= holiday", "= sea", "= AC/DC", "= Anna"]
-            done = collection.apply()
-            assert done.sentence == "2 tags put into 1 sidecars (1 new)"
-            new = source / "p.jpg.xmp"
-            assert words(new) == ["holiday", "sea", "AC/DC", "Anna", "Family", "beach"]
-            paths = ["holiday", "Places|Ireland|Sea", "AC/DC", "People|Anna", "Family", "beach"]
-            assert read_words(new.read_bytes())[1] == paths
-            assert listed(new) == ["holiday", "Places/Ireland/Sea", "AC|DC", "People/Anna", "Family", "beach"]
-            assert collection.read(source).n_same == 1
-            names = [word.casefold() for word in collection.tagging.words_of(1)]
-            assert sorted(names) == ["ac/dc", "anna", "beach", "family", "holiday", "sea"]
-            assert collection.apply().changes == []
-            collection.undo()
-            assert snapshot(source) == {new.with_name("p.jpg").relative_to(source): picture}
-
-    def test_a_list_that_a_sidecar_lacks_begins_with_what_it_has(self, four):
-        four.decide([(1, "dog")], True)
-        four.apply()
-        assert words(four.source / "p000.xmp") == ["even", "number 0", "dog"]
-        assert listed(four.source / "p000.xmp") == ["even", "number 0", "dog"]
-
-    def test_what_a_program_has_taken_out_of_its_sidecar_does_not_come_back(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        (source / "p.jpg").write_bytes(m.jpeg(m.app13(m.iim(b"kept", b"taken out"))))
-        (source / "p.jpg.xmp").write_text(sidecar("kept"), encoding="utf-8")
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            collection.decide([(1, "dog")], True)
-            collection.apply()
-            assert words(source / "p.jpg.xmp") == listed(source / "p.jpg.xmp") == ["kept", "dog"]
-
-    def test_a_sidecar_without_keywords_gets_those_of_the_picture(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        (source / "p.jpg").write_bytes(m.jpeg(m.app13(m.iim(b"kept"))))
-        (source / "p.jpg.xmp").write_text(sidecar(), encoding="utf-8")
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            collection.decide([(1, "dog")], True)
-            collection.apply()
-            assert words(source / "p.jpg.xmp") == listed(source / "p.jpg.xmp") == ["kept", "dog"]
-
-    def test_a_word_goes_from_every_list(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        (source / "p.png").write_bytes(png(1))
-        packet = m.xmp(
-            "dog", paths=("Animals|Dog", "cat"), digikam=("Animals/Dog", "cat"), microsoft=("Animals/Dog", "cat")
-        )
-        tree = m.mwg(("Animals", ("Dog",)), ("cat",)).partition(b"<mwg-kw:Keywords")[2].partition(b"</rdf:Desc")[0]
-        packet = packet.replace(b"</rdf:Description>", b"<mwg-kw:Keywords" + tree + b"</rdf:Description>")
-        (source / "p.png.xmp").write_bytes(packet)
-        before = snapshot(source)
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            assert collection.tagging.words_of(1) == ["dog", "cat"]
-            collection.decide([(1, "dog")], False)
-            done = collection.apply()
-            assert done.changes[0].lines() == ["- dog (Animals|Dog)"]
-            left = read_sidecar(str(source / "p.png.xmp"))
-            assert left.tags == ["cat"] and left.paths == [("cat",)]
-            assert b"Animals" not in (source / "p.png.xmp").read_bytes()
-            collection.undo()
-            assert snapshot(source) == before
-
-    def test_a_word_that_stands_in_one_list_only_goes_and_is_counted(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        (source / "p.png").write_bytes(png(1))
-        (source / "p.png.xmp").write_bytes(m.xmp(digikam=("Animals/Dog", "cat")))
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            collection.decide([(1, "dog")], False)
-            assert collection.apply().sentence == "1 taken out of 1 sidecars"
-            assert listed(source / "p.png.xmp") == ["cat"]
-
-    def test_after_another_program_wrote_undo_takes_only_the_accepted_words(self, tmp_path):
-        source = tmp_path / "pictures"
-        source.mkdir()
-        (source / "p.jpg").write_bytes(m.jpeg(m.app13(m.iim(b"kept"))))
-        with Collection.create(tmp_path / "c.manyview", source) as collection:
-            collection.decide([(1, "dog")], True)
-            collection.apply()
-            new = source / "p.jpg.xmp"
-            new.write_bytes(new.read_bytes().replace(b"kept</rdf:li>", b"kept</rdf:li><rdf:li>theirs</rdf:li>"))
-            collection.undo()
-            assert words(new) == listed(new) == ["kept", "theirs"]
 
 
 class TestRefusals:

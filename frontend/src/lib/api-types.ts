@@ -1323,6 +1323,8 @@ export interface components {
         };
         /** Facets */
         Facets: {
+            /** Cameras */
+            cameras: components["schemas"]["TagCount"][];
             /** Clusters */
             clusters: components["schemas"]["ClusterCount"][];
             /** Kinds */
@@ -1333,10 +1335,14 @@ export interface components {
             tags: components["schemas"]["TagCount"][];
             /** Total */
             total: number;
+            /** Tree */
+            tree: components["schemas"]["TagPlace"][];
             /** Unplaced */
             unplaced: number;
             /** Untagged */
             untagged: number;
+            /** Years */
+            years: components["schemas"]["TagCount"][];
         };
         /** FileProblem */
         FileProblem: {
@@ -2043,6 +2049,15 @@ export interface components {
         TagCount: {
             /** Count */
             count: number;
+            /** Name */
+            name: string;
+        };
+        /** TagPlace */
+        TagPlace: {
+            /** Count */
+            count: number;
+            /** Depth */
+            depth: number;
             /** Name */
             name: string;
         };
@@ -3015,7 +3030,7 @@ export interface operations {
                 tag?: string | null;
                 item?: number | null;
                 run?: number | null;
-                sort?: "best" | "id" | "name" | "confidence" | "typical";
+                sort?: "best" | "id" | "name" | "confidence" | "typical" | "date" | "newest";
                 looks?: boolean;
                 first?: number | null;
                 second?: number | null;
@@ -3162,7 +3177,7 @@ export interface operations {
                 cluster?: number | null;
                 tag?: string | null;
                 run?: number | null;
-                sort?: "id" | "name" | "confidence" | "typical";
+                sort?: "id" | "name" | "confidence" | "typical" | "date" | "newest";
                 offset?: number;
                 limit?: number;
             };
@@ -3799,7 +3814,7 @@ export interface operations {
             query?: {
                 q?: string;
                 run?: number | null;
-                sort?: "best" | "id" | "name" | "confidence" | "typical";
+                sort?: "best" | "id" | "name" | "confidence" | "typical" | "date" | "newest";
                 more?: boolean;
                 offset?: number;
                 limit?: number;

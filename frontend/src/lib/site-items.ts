@@ -4,7 +4,7 @@ import type { Query } from "./http";
 import { formatQuery, tagQuery, type Term } from "./query";
 import { load } from "./site";
 import { searchAll, type Answer, type Hit, type Looks } from "./site-looks";
-import { fold, isWords, matcher, readTerms, type Beside, type Row } from "./site-search";
+import { fold, isWords, matcher, readTerms, treeOf, type Beside, type Row } from "./site-search";
 import type { ClusterList, Facets, FoundItem, ItemList, SearchAnswer } from "./types";
 
 /** An open proposal: item, tag, score, probability, worth asking? trusted? how sure, sentence, and parts of the reason. */
@@ -41,7 +41,8 @@ async function besideOf(terms: Term[], cluster: unknown = null): Promise<Beside>
   const proposed = new Map<string, Set<number>>();
   for (const [item, tag] of waiting.flat()) proposed.set(fold(tag), (proposed.get(fold(tag)) ?? new Set()).add(item));
   const told = texts.flatMap((part) => Object.entries(part).map(([id, text]): [number, string] => [Number(id), text]));
-  return { texts: new Map(told), proposed };
+  const below = treeOf(terms.some((term) => term.field === "tag") ? await load<string[][]>("paths") : []);
+  return { texts: new Map(told), proposed, below };
 }
 
 async function matching(q: string, cluster: unknown = null): Promise<Row[]> {
@@ -51,6 +52,10 @@ async function matching(q: string, cluster: unknown = null): Promise<Row[]> {
 
 async function sorted(rows: Row[], sort: unknown): Promise<Row[]> {
   if (sort === "confidence") return rows.sort((a, b) => (a.confidence ?? 2) - (b.confidence ?? 2));
+  if (sort === "date" || sort === "newest") {
+    const way = sort === "date" ? 1 : -1; // what has no date comes last
+    return rows.sort((a, b) => (a.taken && b.taken ? way * inOrder(a.taken, b.taken) : Number(!a.taken) - Number(!b.taken)));
+  }
   if (sort === "name") {
     const names = new Map(rows.map((row) => [row.id, fold(row.key)]));
     return rows.sort((a, b) => inOrder(names.get(a.id)!, names.get(b.id)!));
@@ -139,8 +144,12 @@ export async function facets(query: Query): Promise<Facets> {
   const placed = count((row) => (row.cluster === null ? [] : [row.cluster]));
   const clusters = list.clusters.flatMap(({ id, name, is_guess }) => (placed.has(id) ? [{ id, name, is_guess, count: placed.get(id)! }] : []));
   const most = (a: { count: number }, b: { count: number }): number => b.count - a.count;
+  const paths = (await load<string[][]>("paths")).filter((path) => path.length > 1);
   return {
     total: rows.length,
+    tree: treeCounts(paths, rows),
+    years: named(count((row) => (row.taken ? [row.taken.slice(0, 4)] : []))),
+    cameras: named(count((row) => (row.camera ? [row.camera] : []))).sort(most).slice(0, FACETS),
     tags: named(count((row) => row.tags)).sort(most).slice(0, FACETS),
     clusters: clusters.sort(most),
     kinds: named(count((row) => [row.kind])),
@@ -148,6 +157,25 @@ export async function facets(query: Query): Promise<Facets> {
     low_confidence: rows.filter((row) => row.confidence !== null && row.confidence < LOW).length,
     unplaced: rows.filter((row) => row.cluster === null).length,
   };
+}
+
+/** The words of the tree that some rows have, or have something below of, from the top. */
+function treeCounts(paths: string[][], rows: Row[]): Facets["tree"] {
+  const below = treeOf(paths);
+  const places = new Map<string, string[]>();
+  for (const path of paths) path.forEach((_, at) => places.set(JSON.stringify(path.slice(0, at + 1).map(fold)), path.slice(0, at + 1)));
+  const having = rows.map((row) => new Set(row.tags.map(fold)));
+  const order = [...places].map(([key, path]) => ({ keys: JSON.parse(key) as string[], path }));
+  order.sort((a, b) => {
+    const at = a.keys.findIndex((word, n) => word !== b.keys[n]);
+    return at < 0 ? a.keys.length - b.keys.length : b.keys[at] === undefined ? 1 : inOrder(a.keys[at]!, b.keys[at]);
+  });
+  return order.flatMap(({ keys, path }) => {
+    const word = keys[keys.length - 1]!;
+    const wanted = [word, ...(below.get(word) ?? [])];
+    const n = having.filter((tags) => wanted.some((one) => tags.has(one))).length;
+    return n ? [{ name: path[path.length - 1]!, depth: path.length - 1, count: n }] : [];
+  });
 }
 
 /** Items of a band between two runs; `none` is no cluster. */

@@ -6,15 +6,30 @@
 import { parseQuery, type Term } from "./query";
 import type { ItemRow } from "./types";
 
-export type Row = ItemRow & { tags: string[] };
+/** A row with its tags, and when, with what and where it was taken; the place only where it was exported. */
+export type Row = ItemRow & { tags: string[]; taken?: string; camera?: string; lens?: string; place?: [number, number] | null };
 
 /** What a search asks for beyond the rows; read only where a term needs it. */
 export interface Beside {
   texts: Map<number, string>;
   proposed: Map<string, Set<number>>;
+  below: Map<string, Set<string>>; // word -> the words that stand below it, all of them folded
 }
 
-const FIELDS = ["tag", "cluster", "kind", "name", "proposed", "id"];
+/** What stands below each word, by the paths of tags. */
+export function treeOf(paths: string[][]): Map<string, Set<string>> {
+  const below = new Map<string, Set<string>>();
+  for (const path of paths.map((words) => words.map(fold))) {
+    path.forEach((word, at) => path.slice(at + 1).forEach((lower) => below.set(word, (below.get(word) ?? new Set()).add(lower))));
+  }
+  return below;
+}
+
+const FIELDS = ["tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near"];
+const DAY = String.raw`\d{4}(?:-\d\d(?:-\d\d)?)?`;
+const DATES = new RegExp(`^(?:(${DAY})|(${DAY})?\\.\\.(${DAY})?)$`);
+const PLACE = /^(-?\d{1,2}(?:\.\d*)?),(-?\d{1,3}(?:\.\d*)?),(\d{1,5}(?:\.\d*)?)(km|m)$/;
+const EARTH = 6371.0088; // its mean radius in kilometres
 const FLAGS = new Map<string, (row: Row) => boolean>([
   ["untagged", (row) => row.n_tags === 0],
   ["tagged", (row) => row.n_tags > 0],
@@ -58,6 +73,12 @@ export function readTerms(text: string): Term[] {
     if (field === "id" && !/^\d{1,15}(,\d{1,15})*$/.test(value)) {
       throw new Error(`id takes numbers of items with commas between them, such as id:3,5; got '${value}'.`);
     }
+    if (field === "date" && (!DATES.test(value) || value === "..")) {
+      throw new Error(`date takes a year, month or day, or two with .. between them, such as date:2019-06..2019-08; got '${value}'.`);
+    }
+    if (field === "near" && !PLACE.test(value)) {
+      throw new Error(`near takes latitude, longitude and a distance in km or m, such as near:48.1,11.6,5km; got '${value}'.`);
+    }
   }
   return terms.filter((term) => term.value !== "");
 }
@@ -77,10 +98,39 @@ export function matcher(terms: Term[], beside: Beside): (row: Row) => boolean {
   return (row) => tests.every(({ negated, test }) => test(row) !== negated);
 }
 
-function testOf(term: Term, { texts, proposed }: Beside): (row: Row) => boolean {
+/** Dates begin with the year, so that they are compared as texts, as far as the asked one goes. */
+function byDate(value: string): (row: Row) => boolean {
+  const [, one, from, to] = DATES.exec(value)!;
+  const [first = "", last = ""] = [one ?? from, one ?? to];
+  return ({ taken = "" }) => {
+    const begun = taken.slice(0, last.length); // "2019" may be later than "2019-06"
+    return taken !== "" && taken.slice(0, first.length) >= first && begun <= last && (begun.length === last.length || !last.startsWith(begun));
+  };
+}
+
+/** By the haversine: the great circle between two points. */
+function byPlace(value: string): (row: Row) => boolean {
+  const [, latitude, longitude, far, unit] = PLACE.exec(value)!;
+  const reach = Number(far) / (unit === "km" ? 1 : 1000);
+  const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+  return ({ place }) => {
+    if (!place) return false;
+    const [here, there] = [radians(Number(latitude)), radians(place[0])];
+    const half = Math.sin((there - here) / 2) ** 2 + Math.cos(here) * Math.cos(there) * Math.sin(radians(place[1] - Number(longitude)) / 2) ** 2;
+    return 2 * EARTH * Math.asin(Math.sqrt(Math.min(1, half))) <= reach;
+  };
+}
+
+function testOf(term: Term, { texts, proposed, below }: Beside): (row: Row) => boolean {
   const { field, value } = term;
   const wanted = fold(value);
-  if (field === "tag") return (row) => row.tags.some((tag) => fold(tag) === wanted);
+  if (field === "tag") {
+    const lower = below.get(wanted);
+    return (row) => row.tags.map(fold).some((tag) => tag === wanted || lower?.has(tag));
+  }
+  if (field === "date") return byDate(value);
+  if (field === "near") return byPlace(value);
+  if (field === "camera" || field === "lens") return (row) => fold(row[field] ?? "").includes(wanted);
   if (field === "kind") return (row) => row.kind === value.toLowerCase();
   if (field === "proposed") return (row) => proposed.get(wanted)?.has(row.id) ?? false;
   if (field === "id") {

@@ -16,6 +16,7 @@ from . import (
     decide,
     demo,
     doctor,
+    duplicates,
     edit,
     evaluate,
     export_site,
@@ -27,6 +28,7 @@ from . import (
     serve,
     show,
     suggest,
+    tags,
     undo,
 )
 from .talk import settings
@@ -74,6 +76,8 @@ for _command in (
     suggest.suggest,
     decide.accept,
     decide.reject,
+    tags.tags,
+    duplicates.duplicates,
     apply.apply,
     undo.undo,
     report.report,

@@ -10,6 +10,8 @@ import typer
 
 from .talk import print_json, print_table, safe, say, spoken
 
+_ORDERS = ("name", "date", "newest")
+
 
 @spoken
 def show(
@@ -21,6 +23,9 @@ def show(
         typer.Option(
             help='Only items like these: tag:beach -tag:people untagged "some words"; or what is seen: sunset.'
         ),
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option(help="Order of the items: name, date (oldest first) or newest. Default: as they came.")
     ] = None,
     more: Annotated[
         bool, typer.Option("--more", help="With --search: also pictures that fit less, in their order.")
@@ -39,6 +44,7 @@ def show(
     """Show the clusters of a run as they are now: names, sizes, tags, cohesion."""
     import numpy as np
 
+    from ..errors import ParameterError
     from ..workflow.clusters.levels import level_clusters
     from ..workflow.clusters.living import current_clusters
     from ..workflow.collection import Collection
@@ -64,12 +70,16 @@ def show(
         if cluster is not None:
             _show_cluster(found, clusters, cluster, as_json)
             return
-        items = items or search is not None
+        if order not in (None, *_ORDERS):
+            raise ParameterError(f"items are ordered by {', '.join(_ORDERS)}; got {order!r}.")
+        items = items or search is not None or order is not None
         table = _items(found, which.id, places) if items else []
         answer = None
         if search is not None:
             answer = found.search(search, run=which.id)
             table = _found(table, [*answer.hits, *(answer.more if more else ())])
+        if order is not None:
+            table = _ordered(found, table, order)
     plain = {
         "run": which.id,
         "method": which.method,
@@ -93,13 +103,15 @@ def show(
         rows = [
             (row["id"], row["path"] or row["key"], row["cluster"] or "", names.get(row[by], "none")) for row in table
         ]
+        more_of = ("taken",) if order in ("date", "newest") else ()
+        rows = [(*cells, *(row[name][:10] for name in more_of)) for cells, row in zip(rows, table, strict=True)]
         if answer is None:
-            print_table((">id", "item", ">cluster", "name"), rows)
+            print_table((">id", "item", ">cluster", "name", *more_of), rows)
             return
         _say_answer(answer, bool(table))
         if table:
             matched = [(*cells, _matched(row)) for cells, row in zip(rows, table, strict=True)]
-            print_table((">id", "item", ">cluster", "name", "matched by"), matched)
+            print_table((">id", "item", ">cluster", "name", *more_of, "matched by"), matched)
     else:
         print_clusters(clusters)
 
@@ -140,6 +152,19 @@ def _search_unfitted(found: Any, search: str, more: bool, collection: Path, as_j
         print_table((">id", "item", "matched by"), rows)
     if not has_looks(found):
         say(f"\nNext: manyview features {safe(collection)} --view embedding, and pictures are found by what they show")
+
+
+def _ordered(collection: Any, table: list[dict[str, Any]], order: str) -> list[dict[str, Any]]:
+    """Items in an order, each with when it was taken; those without a date last."""
+    from ..data.tags import match_key
+
+    when = zip(collection.items.ids.tolist(), collection.reading.field("taken"), strict=True)
+    taken = {number: value if isinstance(value, str) else "" for number, value in when}
+    dated = [{**row, "taken": taken[row["id"]]} for row in table]
+    if order == "name":
+        return sorted(dated, key=lambda row: match_key(row["key"]))
+    known = sorted((row for row in dated if row["taken"]), key=lambda row: row["taken"], reverse=order == "newest")
+    return [*known, *(row for row in dated if not row["taken"])]
 
 
 def _found(table: Sequence[dict[str, Any]], hits: Sequence[Any]) -> list[dict[str, Any]]:

@@ -25,9 +25,10 @@ _KEYS = {
     "links": ("first_id", "second_id"),
     "pinned_items": ("item_id",),
     "decisions": ("item_id", "tag_id"),
+    "tag_care": ("tag_id",),
 }
 """The tables a person's edits live in, and their keys."""
-_BY_COLUMN = frozenset({"clusters"})
+_BY_COLUMN = frozenset({"clusters", "tag_care"})
 """Tables in which undoing an entry puts back the columns it changed, and leaves the others."""
 _AT_ONCE = 400
 """Rows looked up by one statement."""

@@ -11,7 +11,7 @@ from .catalog import Catalog
 from .items import as_text
 from .sorted_numbers import read_numbers
 
-__all__ = ["TAG_BITS", "ItemFile", "Reading"]
+__all__ = ["TAG_BITS", "CopyRow", "ItemFile", "Reading"]
 
 TAG_BITS = 31
 """A pair of item and tag is one number: the item's, shifted by so many bits, and the tag's."""
@@ -30,6 +30,23 @@ class ItemFile(NamedTuple):
     inode: int
     kind: str
     format: str | None
+
+
+class CopyRow(NamedTuple):
+    """An item that repeats another, or is repeated."""
+
+    id: int
+    key: str
+    width: int | None
+    height: int | None
+    size: int | None
+    content: bytes | None
+    """SHA-256 of its file, where it was read."""
+    duplicate_of: int | None
+    """The item whose picture it repeats."""
+    n_tags: int
+    n_facts: int
+    """Sidecars, a date that is not the file's own, camera, lens, position."""
 
 
 class Reading:
@@ -91,6 +108,18 @@ class Reading:
         """Items that have a thumbnail."""
         return self._numbers("SELECT item_id AS n FROM thumbs")
 
+    def copies(self) -> list[CopyRow]:
+        """Items that are there and have the same content as others, or show the same picture."""
+        facts = " + ".join(f"(json_extract(fields, '$.{name}') IS NOT NULL)" for name in ("camera", "lens", "latitude"))
+        rows = self._catalog.rows(
+            "SELECT id, key, width, height, size, content, duplicate_of, (SELECT count(*) FROM known_tags "  # noqa: S608
+            f"WHERE item_id = items.id), (beside <> '') + coalesce({facts}, 0) + coalesce(json_extract(fields, "
+            "'$.taken_from') IN ('file', 'sidecar'), 0) FROM items WHERE state = 'here' AND (duplicate_of IS NOT NULL "
+            "OR id IN (SELECT duplicate_of FROM items WHERE state = 'here') OR content IN (SELECT content FROM items "
+            "WHERE state = 'here' AND content IS NOT NULL GROUP BY content HAVING count(*) > 1)) ORDER BY id"
+        )
+        return [CopyRow(row[0], as_text(row[1]), *row[2:]) for row in rows]
+
     def n_problems(self) -> int:
         """Files that could not be used, or only in part."""
         return int(self._catalog.value("SELECT count(*) FROM problems"))
@@ -110,7 +139,7 @@ class Reading:
 
     def pairs_said(self) -> Ints:
         """What files and tables say."""
-        return self._pairs("item_tags")
+        return self._pairs("said_tags")
 
     def pairs_decided(self, answer: bool) -> Ints:
         """What a person said yes, or no, to."""

@@ -33,6 +33,7 @@ from .safety.sweep import registered_files, remove_retired, sweep
 from .segments import Segments
 from .tagging import Tagging
 from .thumbs import Thumbs
+from .vocabulary import Vocabulary
 from .whereabouts import Whereabouts
 from .writes import Writes
 
@@ -81,6 +82,7 @@ class Store:
         self.history = History(self._catalog)
         self.thumbs = Thumbs(self._catalog)
         self.tagging = Tagging(self._catalog)
+        self.vocabulary = Vocabulary(self._catalog)
         self.writes = Writes(self._catalog)
         self.whereabouts = Whereabouts(self._catalog)
         self.decisions = Decisions(self._catalog, self.history, self.tagging)
@@ -114,7 +116,7 @@ class Store:
 
     @property
     def hierarchy(self) -> list[tuple[str, ...]]:
-        """Hierarchical keywords found in files, each from the most general word; they add no tag."""
+        """Hierarchical keywords, each from the most general word, as files have them and as people arranged them."""
         return self.tagging.paths()
 
     @property

@@ -15,6 +15,7 @@ from ..data.tags import TagTable, match_key
 from ..types import Ints
 from .catalog import Catalog, as_json
 from .sorted_numbers import distinct, read_numbers
+from .vocabulary import Arrangement, read_care
 
 __all__ = ["Tagging", "clean_word", "word_key"]
 
@@ -45,8 +46,9 @@ class Tagging:
         """Spellings seen so far -> number and name of the tag."""
 
     def number(self, word: str) -> int:
-        """The number of a tag; a new word joins the vocabulary."""
-        return self._entry(word)[0]
+        """The number of a tag, which may be known by an alias; a new word joins the vocabulary."""
+        found = self.find(word)
+        return self._entry(word)[0] if found is None else found
 
     def numbers(self, words: Iterable[str]) -> dict[str, int]:
         """The number of each word, read anew: a number given inside a transaction that did not last counts no more."""
@@ -54,13 +56,20 @@ class Tagging:
         return {word: self.number(word) for word in words}
 
     def find(self, word: str) -> int | None:
-        """The number of a tag that is in the vocabulary, in any spelling; None for other words."""
-        found = self._catalog.value("SELECT id FROM tags WHERE folded = ?", (word_key(word),))
+        """The number of a tag that is in the vocabulary, in any spelling or by an alias; None for other words."""
+        found = self._catalog.value(
+            "SELECT coalesce(alias_of, id) FROM tags LEFT JOIN tag_care ON tag_id = id WHERE folded = ?",
+            (word_key(word),),
+        )
         return None if found is None else int(found)
 
     def vocabulary(self) -> dict[int, str]:
-        """Every tag by number, as it was first written."""
-        return dict(self._catalog.rows("SELECT id, name FROM tags"))
+        """Every tag by number, as a person spelled it or else as it was first written."""
+        return dict(
+            self._catalog.rows(
+                "SELECT id, coalesce(tag_care.name, tags.name) FROM tags LEFT JOIN tag_care ON tag_id = id"
+            )
+        )
 
     def carriers(self, word: str) -> Ints:
         """The items that have a tag, by what counts, ascending."""
@@ -137,38 +146,53 @@ class Tagging:
         return item, int(number), source
 
     def paths(self) -> list[tuple[str, ...]]:
-        """Every hierarchical keyword of the items that are there, from the most general word, sorted."""
+        """Every hierarchical keyword of the items that are there, and what people put above tags, sorted; each from
+        the most general word."""
+        return self.arrangement().paths()
+
+    def arrangement(self) -> Arrangement:
+        """The paths of files, and how they count."""
         rows = self._catalog.rows(
             "SELECT DISTINCT parts FROM tag_paths JOIN item_paths ON path_id = tag_paths.id "
             "JOIN items ON item_id = items.id WHERE state = 'here'"
         )
-        return sorted(tuple(json.loads(row[0])) for row in rows)
+        care = read_care(self._catalog)
+        return Arrangement((tuple(json.loads(row[0])) for row in rows), self.vocabulary() if care else {}, care)
 
     def words_of(self, item_id: int) -> list[str]:
         """The tags an item is known to carry, as they were written on it."""
-        rows = self._catalog.rows(
-            "SELECT coalesce((SELECT spelling FROM item_tags AS s WHERE s.item_id = known_tags.item_id "
-            "AND s.tag_id = known_tags.tag_id AND spelling IS NOT NULL LIMIT 1), name) FROM known_tags "
-            "JOIN tags ON tags.id = tag_id WHERE item_id = ? ORDER BY tag_id",
-            (int(item_id),),
-        )
-        return [row[0] for row in rows]
+        found = sorted(self._shown(item_id), key=lambda row: row[0])
+        spelled: dict[int, str] = {}
+        for tag, word, is_spelled, _ in found:
+            if tag not in spelled or is_spelled:
+                spelled[tag] = word
+        return list(spelled.values())
 
     def origins_of(self, item_id: int) -> list[tuple[str, str]]:
         """The tags an item is known to carry, each with where it comes from: those of files and tables first.
 
         "person" where only a person says so, else the first of "file", "sidecar" and "table".
         """
-        rows = self._catalog.rows(
-            "SELECT known_tags.tag_id, coalesce(spelling, name), source FROM known_tags JOIN tags ON "
-            "tags.id = known_tags.tag_id LEFT JOIN item_tags USING (item_id, tag_id) WHERE known_tags.item_id = ? "
-            "ORDER BY source IS NULL, known_tags.tag_id, source",
-            (int(item_id),),
-        )
         found: dict[int, tuple[str, str]] = {}
-        for tag, word, source in rows:
+        for tag, word, _, source in self._shown(item_id):
             found.setdefault(tag, (word, source or "person"))
         return list(found.values())
+
+    def _shown(self, item_id: int) -> list[tuple[int, str, bool, str | None]]:
+        """Tags of an item: number, word, whether the item spells it so itself, and who says it."""
+        rows = self._catalog.rows(
+            "SELECT known_tags.tag_id, spelling, tags.name, own_id, tag_care.name, source FROM known_tags JOIN tags ON "
+            "tags.id = known_tags.tag_id LEFT JOIN tag_care ON tag_care.tag_id = tags.id LEFT JOIN said_tags "
+            "ON said_tags.item_id = known_tags.item_id AND said_tags.tag_id = known_tags.tag_id "
+            "WHERE known_tags.item_id = ? ORDER BY source IS NULL, known_tags.tag_id, source",
+            (int(item_id),),
+        )
+        shown = []
+        for tag, spelling, name, own, cared, source in rows:
+            # what a person says counts, and an alias is shown as what it counts as
+            is_own = cared is None and spelling is not None and own == tag
+            shown.append((tag, spelling if is_own else cared or name, is_own, source))
+        return shown
 
     def table(self, ids: NDArray[np.int64]) -> TagTable:
         """Yes, no and unknown for these items; the vocabulary is every tag that one of them has a word about."""
@@ -178,7 +202,10 @@ class Tagging:
         no = self._pairs(
             "SELECT item_id, tag_id FROM decisions JOIN items ON item_id = items.id WHERE state = 'here' AND answer = 0"
         )
-        names = self.names(set(yes[:, 1].tolist()) | set(no[:, 1].tolist()))
+        used, care = set(yes[:, 1].tolist()), read_care(self._catalog)
+        gone = {tag for tag, one in care.items() if tag not in used and (one.is_retired or one.alias_of is not None)}
+        no = no[~np.isin(no[:, 1], list(gone))]
+        names = self.names(used | set(no[:, 1].tolist()))
         numbers = np.array(sorted(names, key=lambda number: match_key(names[number])), dtype=np.int64)
         return TagTable.from_matrix(
             _matrix(yes, ids, numbers), [names[number] for number in numbers.tolist()], _matrix(no, ids, numbers)
@@ -199,8 +226,12 @@ class Tagging:
         for number, spelling, count in rows:
             if number in wanted:
                 spellings[number][spelling or names[number]] += count
+        care = read_care(self._catalog)
         for number, found in spellings.items():
-            names[number] = min(found, key=lambda word: (-found[word], word.swapcase()))
+            if number in care and care[number].name is not None:
+                continue
+            found = Counter({word: n for word, n in found.items() if match_key(word) == match_key(names[number])})
+            names[number] = min(found or [names[number]], key=lambda word: (-found[word], word.swapcase()))
         return names
 
 

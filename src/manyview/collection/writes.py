@@ -7,7 +7,7 @@ import os
 import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .. import durable
 from ..data.tags import match_key
@@ -114,6 +114,33 @@ class Writes:
                 part,
             )
         return {row[0]: (as_text(row[1]), as_text(row[2]), row[3], row[4]) for row in rows}
+
+    def holders(self, tags: Iterable[int]) -> list[tuple[int, int]]:
+        """Items that have a file, and those of these tags that count for them."""
+        return self._of_tags("SELECT item_id, tag_id FROM known_tags", tags)
+
+    def spelled(self, tags: Iterable[int]) -> list[tuple[int, int, str]]:
+        """Item, tag and the word itself, as sidecars say these tags."""
+        return self._of_tags(
+            "SELECT item_id, tag_id, coalesce(spelling, tags.name) FROM item_tags JOIN tags ON tags.id = tag_id",
+            tags,
+            "AND source = 'sidecar'",
+        )
+
+    def _of_tags(self, select: str, tags: Iterable[int], more: str = "") -> list[Any]:
+        wanted = sorted(set(tags))
+        sql = (
+            f"{select} JOIN items ON items.id = item_id WHERE state = 'here' AND path IS NOT NULL {more} AND tag_id = ?"
+        )
+        return [row for tag in wanted for row in self._catalog.rows(sql, (tag,))]
+
+    def paths_in_sidecars(self) -> list[tuple[int, tuple[str, ...]]]:
+        """Items that have a file, and the hierarchical keywords in their sidecars."""
+        rows = self._catalog.rows(
+            "SELECT item_id, parts FROM item_paths JOIN tag_paths ON tag_paths.id = path_id JOIN items ON "
+            "items.id = item_id WHERE state = 'here' AND path IS NOT NULL AND source = 'sidecar'"
+        )
+        return [(item, tuple(json.loads(parts))) for item, parts in rows]
 
     # --- batches ---
 

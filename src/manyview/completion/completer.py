@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..blocks import workers
 from ..data.checks import as_generator, check_number
+from ..data.hierarchy import TagHierarchy
 from ..data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
-from ..data.tags import TagTable, as_tag_table
+from ..data.tags import TagTable, as_tag_table, match_key
 from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator, say
@@ -20,6 +21,7 @@ from ..types import Floats, Ints, Singles
 from .asked import Asked, asked_in_fit, asked_of_new, tags_in_vocabulary
 from .batch import Batch
 from .evidence import Evidence
+from .families import ancestors, settle_families
 from .items import Items, fit_items, warn_silent_views
 from .models import (
     OF_FOREST,
@@ -226,12 +228,17 @@ class TagCompleter(MultiviewEstimator):
         tags: Any = None,
         min_probability: float | None = None,
         *,
+        without: Iterable[str] = (),
+        hierarchy: TagHierarchy | None = None,
         min_score: float | None = None,
     ) -> Proposals:
         """The best tags that each item does not carry, with score, probability and reason.
 
         At most ``top`` per item, each at least as likely as ``min_probability`` (0 to 1). Never a tag the item has, one
-        that was answered with no, or one that no item of ``fit`` carries. ``X`` and ``tags`` as in ``tag_scores``.
+        that was answered with no, one of ``without``, or one that no item of ``fit`` carries. ``X`` and ``tags`` as in
+        ``tag_scores``. With a ``hierarchy`` never a tag and one above it: the more general one where those below it
+        disagree, else the more special one.
+
         Works through blocks of items; only what is proposed is kept. ``min_score``, a line through the raw scores, goes
         with the next release.
         """
@@ -243,14 +250,24 @@ class TagCompleter(MultiviewEstimator):
             least = check_number("min_score", min_score)
         asked = self._asked(X, tags)
         never = np.asarray(self.tags_.sum(axis=0)).ravel() == 0
+        unwanted = set(map(match_key, without))
+        never |= np.array([match_key(name) in unwanted for name in self.tag_names_], dtype=bool)
         parts: list[Any] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), *np.zeros((2, 0)))]
+        carried = []
         with workers(self.n_jobs) as threads:
             for batch, row, item, column, score in asked.best(int(top), least, never, threads):
+                carried += [] if hierarchy is None else [batch.tags]
                 record = asked.recipe.record(score, batch.is_cold[row])
                 parts.append((item, column, score, record, self._new_share(batch)[row]))
         items, columns, scores, records, new = (np.concatenate(part) for part in zip(*parts, strict=True))
         scores /= asked.divisor[columns]
         probabilities = self._probability(records, new)
+        if hierarchy is not None and carried:
+            above, known = ancestors(hierarchy, self.tag_names_), _stacked(carried)
+            kept = settle_families(above, never, known, asked.refused, items, columns, probabilities, records)
+            items, columns, scores, records, new, probabilities = (
+                part[kept] for part in (items, columns, scores, records, new, probabilities)
+            )
         if likely > 0:
             kept = probabilities >= likely
             items, columns, scores, records, new, probabilities = (
@@ -399,3 +416,9 @@ class TagCompleter(MultiviewEstimator):
 
 def _quietly(text: str) -> None:
     """Say nothing."""
+
+
+def _stacked(parts: list[Any]) -> Any:
+    from scipy.sparse import vstack
+
+    return vstack(parts, format="csr")

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from .tags import match_key
+from ._tag_matrices import as_ones, pairs_to_csr, widened
+from .tags import TagTable, match_key
 
 __all__ = ["TagHierarchy"]
 
@@ -169,6 +170,33 @@ class TagHierarchy:
         at = [self._place.get(match_key(name)) for name in names]
         level = np.array([bottom if place is None else int(self.levels[place]) for place in at], dtype=np.intp)
         return [np.flatnonzero(level == number) for number in np.unique(level)]
+
+    def raised(self, table: TagTable) -> TagTable:
+        """A table in which items also carry the tags above their own, where several of its tags stand below those.
+
+        >>> table = TagTable.from_lists([["dog"], ["cat"], ["tulip"]])
+        >>> TagHierarchy.from_paths(["animal|dog", "animal|cat", "plant|tulip"]).raised(table).words_of(0)
+        ['dog', 'animal']
+        """
+        counts = np.asarray(table.yes.sum(axis=0)).ravel()
+        below: dict[str, list[int]] = {}
+        for column, name in enumerate(table.names):
+            for word in self.above(name) if counts[column] and name in self else ():
+                below.setdefault(word, []).append(column)
+        names, rows, columns = list(table.names), [], []
+        for word, lower in below.items():
+            if len(lower) > 1:
+                at = table.index(word) if word in table else len(names)
+                names += [word] if at == len(names) else []
+                for column in lower:
+                    items = table.yes[:, [column]].tocoo().row
+                    rows.append(items)
+                    columns.append(np.full(items.size, at))
+        if not rows:
+            return table
+        more = pairs_to_csr(np.concatenate(rows), np.concatenate(columns), (table.n_items, len(names)))
+        yes = as_ones(widened(table.yes, len(names)) + more)
+        return TagTable(names, yes, pairs_to_csr([], [], yes.shape))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments, so that models holding a hierarchy can be cloned and saved."""

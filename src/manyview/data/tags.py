@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,28 +13,12 @@ from numpy.typing import NDArray
 from ..arrays import is_sparse, refuse_foreign, refuse_malformed
 from ..errors import ViewError
 from ._tag_matrices import as_binary, as_ones, canonical, moved, pairs_to_csr, widened
+from .near_words import NearWords, match_key, near_words, spelling_groups
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 __all__ = ["TagTable", "TwinMerge", "as_tag_table", "match_key"]
-
-
-def match_key(word: str) -> str:
-    """What two spellings of one tag have in common: canonical Unicode (NFC), without case."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", word).casefold())
-
-
-def _twin_key(word: str) -> str:
-    """``match_key`` without spaces, hyphens, underscores and the accents of Latin letters."""
-    kept: list[str] = []
-    for letter in unicodedata.normalize("NFD", word.casefold()):
-        accent = "\u0300" <= letter <= "\u036f"
-        if accent and kept and unicodedata.name(kept[-1], "").startswith("LATIN"):
-            continue
-        if not (letter.isspace() or letter == "_" or unicodedata.category(letter) == "Pd"):
-            kept.append(letter)
-    return unicodedata.normalize("NFC", "".join(kept)) or match_key(word)
 
 
 class TagTable:
@@ -232,12 +215,19 @@ class TagTable:
         They agree but for case, spaces, hyphens, underscores and the accents of Latin letters. The first of each
         group is its most frequent one. Nothing is changed: see ``merge_twins``.
         """
-        groups: dict[str, list[int]] = defaultdict(list)
-        for i, name in enumerate(self._names):
-            groups[_twin_key(name)].append(i)
-        counts = np.bincount(self._yes.indices, minlength=self.n_tags)
-        found = [sorted(group, key=lambda i: (-counts[i], i)) for group in groups.values() if len(group) > 1]
-        return [tuple(self._names[i] for i in group) for group in found]
+        return spelling_groups(self._names, self._counts())
+
+    def near_twins(self) -> list[NearWords]:
+        """Pairs of tags that may be one: one and many of a thing ("cat", "cats"), or a slip of one letter.
+
+        ``kept`` is the one on more items. Nothing is changed; ``merge_twins`` takes such pairs too.
+        """
+        return near_words(dict(zip(self._names, self._counts(), strict=True)))
+
+    def _counts(self) -> list[int]:
+        """On how many items each tag is."""
+        found: list[int] = np.bincount(self._yes.indices, minlength=self.n_tags).tolist()
+        return found
 
     def merge_twins(self, groups: Sequence[Sequence[str]] | None = None) -> TwinMerge:
         """Make one tag of each group of spellings (``twins()`` unless given), in a way that can be undone.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..data.checks import check_number
+from ..data.hierarchy import TagHierarchy
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
@@ -178,6 +179,7 @@ def cluster_profiles(
     folders: Any = None,
     dates: Any = None,
     guesses: Mapping[int, Guess] | None = None,
+    hierarchy: TagHierarchy | None = None,
     item_names: Sequence[str] | None = None,
     names: Mapping[int, str] | None = None,
     n_tags: int = N_TAGS,
@@ -194,6 +196,7 @@ def cluster_profiles(
     view_weights : numbers, a dict by view, or a fitted model, whose ``view_weights_`` are taken where it has them.
         Equal by default.
     words, folders, dates, guesses : for names where tags say nothing, see ``name_clusters``
+    hierarchy : a tag that stands above several others can name a cluster where it describes it better than they do
     item_names : what the items are called, for reasons and reports
     names : label -> name, for clusters that their owner has named
     n_tags, n_items : how many tags and words, exemplars and borderline items a profile lists at most
@@ -226,8 +229,9 @@ def cluster_profiles(
     typical = [_exemplars(members, likeness) for members in grouping.members()]
     texts = None if words is None else as_words(words, grouping.n_items)
     spoken = None if texts is None else _telling_words(texts, grouping)
+    told = table if table is None or hierarchy is None else hierarchy.raised(table)
     given = name_clusters(
-        np.asarray(labels), table, words=texts, folders=folders, dates=dates, guesses=guesses, names=names
+        np.asarray(labels), told, words=texts, folders=folders, dates=dates, guesses=guesses, names=names
     )
     profiles = {}
     for c, (label, members) in enumerate(zip(grouping.labels, grouping.members(), strict=True)):

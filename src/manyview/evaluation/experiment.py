@@ -147,8 +147,7 @@ def _baseline(kind: Any) -> Method:
 def _kmeans(draw: _Draw) -> Any:
     from ..methods.kmeans.baselines import ConcatenatedKMeans
 
-    scale = ("minmax", "mean_distance")
-    groups = ConcatenatedKMeans(draw.n_clusters, view_scale=scale, n_init=1, random_state=draw.seed).fit(draw.X)
+    groups = ConcatenatedKMeans(draw.n_clusters, n_init=1, random_state=draw.seed).fit(draw.X)
     return TagCompleter(groups, "cluster", random_state=draw.seed).fit(draw.X, draw.left)
 
 

@@ -18,6 +18,8 @@
 ``caption``             what a short English text means, by a small model    384
 ``text``                the same for long texts, in parts                    768
 ``tags``                tags, 0/1 (learns)                                   as found
+``date``                day of the year, place in the sequence (learns)      3
+``place``               nearness to places far apart (learns)                up to 32
 ======================  ===================================================  =========
 
 ``DecodePool`` opens strangers' files in child processes; ``near_duplicates`` finds pictures that repeat.

@@ -33,7 +33,7 @@ __all__ = [
 T = TypeVar("T")
 _AT_ONCE = 32
 
-Reads = Literal["picture", "motion", "text", "tags"]
+Reads = Literal["picture", "motion", "text", "tags", "date", "place"]
 
 _WHERE = {
     "embedding": ("embedding", "Embedding"),
@@ -51,6 +51,8 @@ _WHERE = {
     "caption": ("sentences", "Captions"),
     "text": ("sentences", "Documents"),
     "tags": ("words", "Tags"),
+    "date": ("metadata.occasions", "Dates"),
+    "place": ("metadata.occasions", "Places"),
 }
 _ANNOUNCED: dict[str, Callable[..., Extractor]] = {}
 
@@ -103,9 +105,9 @@ class Extractor:
     Attributes
     ----------
     name : str, also the usual name of the view
-    reads : "picture", "motion", "text" or "tags"
-        What ``extract`` takes: pictures (arrays, as ``rgb_picture`` takes them), pairs of frames, strings, or lists
-        of words.
+    reads : "picture", "motion", "text", "tags", "date" or "place"
+        What ``extract`` takes: pictures (arrays, as ``rgb_picture`` takes them), pairs of frames, strings, lists of
+        words, dates as texts, or pairs of latitude and longitude.
     version : str
         Changes whenever the numbers would: with the code, with an option, with a model file. Rows of equal version can
         be kept side by side.

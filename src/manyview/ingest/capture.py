@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-__all__ = ["Capture", "clip_time", "exif_time", "item_fields", "of_exif", "of_xmp", "xmp_time"]
+__all__ = ["FILE_TIME", "Capture", "clip_time", "exif_time", "item_fields", "of_exif", "of_xmp", "xmp_time"]
 
 Capture = dict[str, Any]
 """What one place says: times (original, created, digitized, clip), camera, lens and position."""
 
+FILE_TIME = "time of the file"
+"""Where a date comes from that neither the file nor a sidecar says."""
 _TIMES = (("original", "created"), ("digitized", "clip"))
 """From the best on: the moment the shutter opened, the date somebody gave; then the moment it became data."""
 _LONGEST = 100
@@ -99,7 +101,7 @@ def item_fields(sidecars: Iterable[Capture], file: Iterable[Capture], mtime_ns: 
         for place in places
         if place.get(name)
     ]
-    fields["taken"], fields["taken_from"] = times[0] if times else (_file_time(mtime_ns), "time of the file")
+    fields["taken"], fields["taken_from"] = times[0] if times else (_file_time(mtime_ns), FILE_TIME)
     for name in ("camera", "lens"):
         if value := _first(said, name):
             fields[name] = value

@@ -105,7 +105,7 @@ def _check_estimator(estimator: Any) -> Any:
     if estimator is None:
         from .kmeans.baselines import ConcatenatedKMeans
 
-        return ConcatenatedKMeans(view_scale=("minmax", "mean_distance"), n_init=3)
+        return ConcatenatedKMeans(n_init=3)
     name = type(estimator).__name__
     if not hasattr(estimator, "get_params") or not hasattr(estimator, "predict"):
         raise ParameterError(f"estimator must be a clusterer with fit and predict, got {name}.")

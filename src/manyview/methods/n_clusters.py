@@ -43,7 +43,7 @@ def suggest_n_clusters(
     ----------
     X : Views, a list or dict of matrices, or one 2-D array
     estimator : a clusterer of manyview, or None
-        For trials: None takes ``ConcatenatedKMeans(view_scale=("minmax", "mean_distance"), n_init=3)``.
+        For trials: None takes ``ConcatenatedKMeans(n_init=3)``.
     candidates : numbers to consider
         By default, for neighbours: from 3 (2 below 60 items) up to four times the communities; in trials: from 2 to
         the square root of the number of items, at most 100, ever sparser.

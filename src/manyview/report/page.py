@@ -20,6 +20,7 @@ from ..errors import ParameterError, StoreError
 from .cards import Cards, front
 from .evaluation import evaluation_section
 from .markup import Markup, clipped, joined, tag
+from .number import number_section
 from .pictures import data_addresses, picture_source
 
 __all__ = ["ClusterReport", "write_report"]
@@ -45,6 +46,7 @@ class ClusterReport:
     captions : one text per item, shown where there is no picture
     settings : dict of what to say about the run: method, seed, time, ...
     evaluation : what ``Collection.runs.evaluation()`` gives: figures of ``manyview eval``, or None
+    number : what ``suggest_n_clusters(X)`` gives: how the number of clusters was found, or None
     n_pictures : int, default=12
         Typical items shown per cluster, as far as the profiles list them; borderline items are half as many. Pictures
         together stay below 7 MB, so that a page of a hundred clusters stays below 10 MB; the first of each cluster come
@@ -66,6 +68,7 @@ class ClusterReport:
         captions: Sequence[str] | None = None,
         settings: Mapping[str, Any] | None = None,
         evaluation: Mapping[str, Any] | None = None,
+        number: Any = None,
         n_pictures: int = 12,
     ) -> None:
         if captions is not None and len(captions) != profiles.n_items:
@@ -75,6 +78,7 @@ class ClusterReport:
         self.captions = captions
         self.settings = dict(settings or {})
         self.evaluation = evaluation
+        self.number = number
         self.n_pictures = int(check_number("n_pictures", n_pictures, integer=True, low=0))
         self._source = picture_source(thumbnails)
 
@@ -97,6 +101,7 @@ class ClusterReport:
                 tag(
                     "main",
                     evaluation_section(self.evaluation),
+                    number_section(self.number),
                     *[cards.card(one) for one in self.profiles],
                     cards.outside(),
                 ),

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ..workflow.collection import Collection
-from ..workflow.reading.explain import profiles_of_run
+from ..workflow.reading.explain import number_of_run, profiles_of_run
 from .page import ClusterReport
 
 __all__ = ["publish_run", "report_of_run"]
@@ -22,6 +22,7 @@ def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterR
         thumbnails=lambda row: collection.thumbs.get(items[row].id),
         captions=[text or "" for text in collection.items.texts()],
         evaluation=collection.runs.evaluation(),
+        number=number_of_run(run),
         settings={
             "run": run.id,
             "method": run.method,

@@ -47,7 +47,7 @@ def site_answers(index: Index, progress: Progress, *, positions: bool = False) -
     """Every answer with the name of its file. Where pictures were taken is left out, unless it is asked for."""
     yield from _lists(index, progress)
     yield from _runs(index)
-    yield from _by_cluster(index)
+    yield from _by_cluster(index, positions)
     yield from _items(index, progress, frozenset() if positions else _POSITION)
 
 
@@ -55,6 +55,7 @@ def _lists(index: Index, progress: Progress) -> Answers:
     yield "state", state(index)
     yield "clusters", clusters_page(index)
     yield "tags", tags_page(index, limit=_TAGS)
+    yield "paths", [list(path) for path in index.paths]
     yield "proposals", proposals_page(index, limit=_FIRST_PROPOSALS)
     yield "runs", runs_page(index)
     yield "history", history_page(index, limit=_HISTORY)
@@ -90,20 +91,28 @@ def _compared(index: Index, first: int, second: int) -> Any:
         return {"error": str(error)}
 
 
-def _by_cluster(index: Index) -> Answers:
+def _by_cluster(index: Index, positions: bool) -> Answers:
     run = index.run()
     words, texts, waiting = index.words_by_row(), _texts(index), _open(index)
     none = np.flatnonzero(index.assignment(run) < 0)
     for name, rows in [*((f"c{number}", rows) for number, rows in index.members(run).items()), ("none", none)]:
         numbers = index.ids[rows].tolist()
-        yield f"items-{name}", {"items": _rows(index, run, rows, words)}
+        yield f"items-{name}", {"items": _rows(index, run, rows, words, positions)}
         yield f"texts-{name}", {number: texts[number] for number in numbers if number in texts}
         yield f"proposals-{name}", [one for number in numbers for one in waiting.get(number, [])]
 
 
-def _rows(index: Index, run: Run | None, rows: NDArray[np.int64], words: dict[int, list[str]]) -> list[dict[str, Any]]:
-    listed = zip(item_rows(index, run, rows.tolist()), rows.tolist(), strict=True)
-    return [{**item.model_dump(), "tags": words.get(row, [])} for item, row in listed]
+def _rows(
+    index: Index, run: Run | None, rows: NDArray[np.int64], words: dict[int, list[str]], positions: bool
+) -> list[dict[str, Any]]:
+    taken, cameras, lenses = index.taken, index.values_of("camera"), index.values_of("lens")
+    found = []
+    for item, row in zip(item_rows(index, run, rows.tolist()), rows.tolist(), strict=True):
+        told: dict[str, Any] = {"taken": str(taken[row]), "camera": cameras[row], "lens": lenses[row]}
+        if positions and not np.isnan(index.positions[row]).any():
+            told["place"] = index.positions[row].tolist()
+        found.append({**item.model_dump(), "tags": words.get(row, []), **{k: v for k, v in told.items() if v}})
+    return found
 
 
 def _texts(index: Index) -> dict[int, str]:

@@ -23,7 +23,7 @@ from ..types import Ids, Progress
 from .clusters.changes import ChangeReport, record_update, tell_changes
 from .clusters.living import closeness_of_items, refresh_profiles, settle
 from .clusters.state import State
-from .compute import Computed, came_with_source, compute_views, default_views
+from .compute import Computed, came_with_source, compute_views, default_views, occasions
 from .run_views import TAGS
 from .sources import choose_sources, read_sources
 
@@ -133,6 +133,9 @@ def _forget_changed(collection: Store, run: Run) -> None:
     for name in _computed_views(collection, run):
         reads = extractor(name).reads
         missing = set(collection.missing_rows(name, run.views[name]).tolist()) & set(labelled.tolist())
+        if reads in ("date", "place"):
+            changed |= missing & occasions(collection, reads).keys()
+            continue
         able = {"picture", "video"} if reads == "picture" else {"video"}
         changed |= {item for item in missing if (texts[item] if reads == "text" else kinds[item] in able)}
     collection.living.drop_labels(run.id, changed)

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from .clusters.levels import Step
     from .proposing.doubtful import Doubt
     from .reading.content import Answer
+    from .reading.duplicates import Duplicates
     from .reading.parts import Parts
+    from .vocabulary.care import Cared
+    from .vocabulary.listing import TagLine
 
 __all__ = ["Collection"]
 
@@ -255,6 +258,39 @@ class Collection(Store):
 
         chosen: dict[str, Any] = {"min_probability": min_probability, "tag": tag, "item": item}
         return reject(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
+
+    def duplicates(self, kind: str | None = None) -> list[Duplicates]:
+        """Items that show the same, in groups: exact copies and near ones, which would be kept, and why.
+
+        ``kind`` is "exact" or "near". Near ones are known once the pictures were looked at. Nothing is ever deleted;
+        ``workflow.reading.duplicates.mark_duplicates`` tags those that would not be kept.
+        """
+        from .reading.duplicates import find_duplicates
+
+        return find_duplicates(self, kind)
+
+    def list_tags(self, order: str = "count") -> list[TagLine]:
+        """Every tag with how often and when it was used, its place, and what a person said of it.
+
+        ``order`` is "count", "name" or "last" (use). ``workflow.vocabulary.listing.kin_of_tags`` finds those that may
+        be one.
+        """
+        from .vocabulary.listing import list_tags
+
+        return list_tags(self, order)
+
+    def edit_tags(
+        self, action: str, *words: str, into: str | None = None, dry_run: bool = False, who: str | None = None
+    ) -> Cared:
+        """A person's word on tags themselves; one entry of the history, which ``undo`` takes back.
+
+        ``action`` and what it takes: "rename" (tag, new), "merge" (tags, ``into``), "alias" (word, tag), "retire"
+        (tag), "silence" (tag: never proposed), "restore" (tag), "parent" (tag, the tag above it or ""). ``apply`` then
+        changes the sidecars. ``dry_run`` only says how many items and files it would be.
+        """
+        from .vocabulary.care import care_for
+
+        return care_for(self, action, *words, into=into, dry_run=dry_run, who=who)
 
     def apply(
         self,

@@ -22,6 +22,7 @@ from ..collection.store import Store
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
 from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
+from ..ingest.capture import FILE_TIME
 from ..types import Progress
 from .computed import Computed, Note
 from .remember import fold_duplicates, recognise_moved, remember_contents
@@ -34,6 +35,7 @@ __all__ = [
     "default_views",
     "each_row",
     "learned_extractor",
+    "occasions",
 ]
 
 
@@ -42,6 +44,7 @@ _SAMPLE = 1000
 """Pictures an extractor may learn from (a code book)."""
 _CAPTION, _MOST_SHORT = 300, 0.9
 """Letters of a text that one sentence vector can hold, and the share of texts that have to be so short."""
+_DAY = len("2019-06-14")
 _PASSING = ("missing", "unreadable", "missing extra")
 """Reasons that are no fault of the file: a disk that was away, a part that is installed since."""
 
@@ -126,12 +129,15 @@ def compute_views(
     for one in made:
         if one.reads == "text":
             _read_texts(collection, one, done, n_jobs, progress)
+        elif one.reads in ("date", "place"):
+            _read_occasions(collection, one, done)
     for one in made:
         if one.name in collection.view_names:
             collection.merge_view(one.name)
         elif one.name not in {note.view for note in done.notes if note.kind == "lacking"}:
-            what = {"text": "texts", "motion": "clips"}.get(one.reads, "pictures that can be opened")
-            sentence = f"no view {one.name!r}: it is made of {what}, and there are none."
+            what = {"text": "texts", "motion": "clips", "date": "days of capture", "place": "positions"}
+            sort = what.get(one.reads, "pictures that can be opened")
+            sentence = f"no view {one.name!r}: it is made of {sort}, and there are none."
             done.notes.append(Note("lacking", one.name, sentence))
     if names is None:
         for name in damaged_views(collection):
@@ -143,7 +149,7 @@ def compute_views(
 
 def _set_aside(collection: Store, damaged: Sequence[Extractor], done: Computed) -> None:
     """Files that cannot be read are made again, if what they were made of is there."""
-    if any(one.reads != "text" for one in damaged) or damaged_packs(collection):
+    if any(one.reads in ("picture", "motion") for one in damaged) or damaged_packs(collection):
         _check_roots(collection, list(collection.items))
     for name, n_rows in set_aside_rows(collection, [one.name for one in damaged]).items():
         sentence = f"a file of view {name!r} was damaged; its {n_rows} rows are computed again."
@@ -155,7 +161,7 @@ def _set_aside(collection: Store, damaged: Sequence[Extractor], done: Computed) 
 
 def _forget(collection: Store, made: Sequence[Extractor]) -> None:
     """Take views away that can be computed anew: nothing goes where a model or the pictures are not there."""
-    if any(one.version and one.reads != "text" for one in made):
+    if any(one.version and one.reads in ("picture", "motion") for one in made):
         _check_roots(collection, list(collection.items))
     for one in made:
         if one.name in collection.view_names:
@@ -370,7 +376,35 @@ def _add(collection: Store, one: Extractor, matrix: Any, ids: NDArray[np.int64],
     done.rows[one.name] = done.rows.get(one.name, 0) + kept
 
 
-# --- texts ---
+# --- texts, dates and places ---
+
+
+def occasions(collection: Store, reads: str) -> dict[int, Any]:
+    """Item -> when (a text) or where (latitude and longitude) it was taken; times of files do not count."""
+    field, ids = collection.reading.field, collection.items.ids.tolist()
+    if reads == "date":
+        told = zip(ids, field("taken"), field("taken_from"), strict=True)
+        return {
+            n: when for n, when, source in told if isinstance(when, str) and source != FILE_TIME and len(when) >= _DAY
+        }
+    found = {}
+    for number, *place in zip(ids, field("latitude"), field("longitude"), strict=True):
+        try:
+            found[number] = tuple(float(part) for part in place)
+        except (TypeError, ValueError):  # it has none
+            continue
+    return found
+
+
+def _read_occasions(collection: Store, one: Extractor, done: Computed) -> None:
+    known = occasions(collection, one.reads)
+    wanted = [number for number in collection.missing_rows(one.name, one.version).tolist() if number in known]
+    if not wanted:
+        return
+    if not _restored(collection, one):
+        one.learn(list(known.values()))
+    matrix = one.extract([known[number] for number in wanted])
+    _add(collection, one, matrix, np.array(wanted, dtype=np.int64), done)
 
 
 def _read_texts(

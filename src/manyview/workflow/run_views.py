@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..collection.runs import Run
 from ..collection.store import Store
+from ..data.hierarchy import TagHierarchy
 from ..data.tags import TagTable, match_key
 from ..data.views import Views
 from ..describe.profiles import ClusterProfiles, cluster_profiles
@@ -17,13 +18,22 @@ from ..errors import ParameterError
 from .looks import Looks, has_looks
 from .methods_table import fewest_tagged, needs_of
 from .path_words import words_of_path
+from .vocabulary.tree import tag_hierarchy
 
 __all__ = ["COUNTS", "TAGS", "ItemWords", "by_number", "describe_run", "fit_views", "item_words", "run_views"]
 
 TAGS = "tags"
 COUNTS = ("visual_words", "words")
 """Views that aplsa can count in. The first serves no other method unless it is named."""
+ONLY_NAMED = (COUNTS[0], "date", "place")
+"""Views that serve only where a person names them, or where there is no other."""
 _FEWEST_ITEMS_OF_A_TAG = 2
+
+
+def sensible_views(collection: Store) -> list[str]:
+    """Every view there is, but for those that have to be named."""
+    there = collection.view_names
+    return [name for name in there if name not in ONLY_NAMED or len(there) == 1]
 
 
 def fit_views(
@@ -40,8 +50,7 @@ def fit_views(
     """
     needs = needs_of(method)
     if named is None:
-        there = collection.view_names
-        chosen = [name for name in there if name != COUNTS[0] or len(there) == 1]
+        chosen = sensible_views(collection)
     else:
         chosen = [name for name in named if name != TAGS]
     parts: dict[str, Any] = {}
@@ -126,6 +135,8 @@ class ItemWords(NamedTuple):
     dates: list[list[str]]
     looks: Looks | None
     """What the pictures show; None where there are none."""
+    hierarchy: TagHierarchy | None = None
+    """Which tags stand above which, where any do."""
 
     def only(self, places: Any) -> ItemWords:
         """The same for some of the items."""
@@ -135,7 +146,7 @@ class ItemWords(NamedTuple):
 
         texts = None if self.texts is None else some(self.texts)
         looks = None if self.looks is None else self.looks.only(places)
-        return ItemWords(some(self.keys), texts, some(self.folders), some(self.dates), looks)
+        return ItemWords(some(self.keys), texts, some(self.folders), some(self.dates), looks, self.hierarchy)
 
 
 def item_words(collection: Store, language: str | None = None) -> ItemWords:
@@ -145,7 +156,8 @@ def item_words(collection: Store, language: str | None = None) -> ItemWords:
     taken = [when if isinstance(when, str) else "" for when in collection.reading.field("taken")]
     folders, dates = zip(*map(words_of_path, keys, taken), strict=True) if keys else ((), ())
     looks = Looks(collection, language) if has_looks(collection) else None
-    return ItemWords(keys, [text or "" for text in texts] if any(texts) else None, list(folders), list(dates), looks)
+    said = [text or "" for text in texts] if any(texts) else None
+    return ItemWords(keys, said, list(folders), list(dates), looks, tag_hierarchy(collection))
 
 
 def describe_run(
@@ -169,6 +181,7 @@ def describe_run(
         folders=words.folders,
         dates=words.dates,
         guesses=None if words.looks is None else words.looks.guesses(labels, sorted(unnamed)),
+        hierarchy=words.hierarchy,
         item_names=words.keys,
         names=names,
     )

@@ -233,12 +233,22 @@ def _groups(targets: Sequence[SidecarTarget], failed: dict[int, str]) -> Iterato
 def _prepare(target: SidecarTarget) -> Prepared | None:
     """A sidecar as it is and as it is to be; None where it needs no change."""
     old, status = read_sidecar_bytes(target.path)
-    held: dict[Name, set[str]] = {name: set() for name in _WRITTEN} if old is None else _held(old)
+    said: dict[Name, list[str]] = {name: [] for name in _WRITTEN} if old is None else _said(old)
+    stale = _stale(target, said)
+    held = {name: {leaf_key(name, one) for one in set(said[name]) - set(stale[name])} for name in _WRITTEN}
     missing = {name: _missing(target.add, held[name]) for name in _WRITTEN}
-    is_complete = not missing[SUBJECT] and not any(missing[name] for name in _WRITTEN if held[name])
+    unplaced = any(word in missing[HIERARCHY] and target.add[word][1:] for word in target.exact)
+    is_complete = not (missing[SUBJECT] or unplaced or any(missing[name] for name in _WRITTEN if said[name]))
     put = {name: [] if is_complete else entries(words, words.values())[name] for name, words in missing.items()}
-    wanted = Edit(tuple(put[SUBJECT]), target.remove, tuple(put[HIERARCHY]), add_listed=tuple(put[TAGS_LIST]))
-    begin = {} if is_complete or all(held.values()) else _begin(target, old if any(held.values()) else None)
+    wanted = Edit(
+        tuple(put[SUBJECT]),
+        (*target.remove, *stale[SUBJECT]),
+        tuple(put[HIERARCHY]),
+        tuple(stale[HIERARCHY]),
+        tuple(put[TAGS_LIST]),
+        tuple(stale[TAGS_LIST]),
+    )
+    begin = {} if is_complete or all(said.values()) else _begin(target, old if any(said.values()) else None)
     kept = tuple(word for word in begin.get(SUBJECT, ()) if leaf_key(SUBJECT, word) not in held[SUBJECT])
     if old is None:
         if is_complete:
@@ -256,10 +266,19 @@ def _prepare(target: SidecarTarget) -> Prepared | None:
     return Prepared(target.path, target.items, old, status, new, edit, mode, kept)
 
 
-def _held(content: bytes) -> dict[Name, set[str]]:
-    """The keys of the keywords in each list of a sidecar that words are put into."""
+def _said(content: bytes) -> dict[Name, list[str]]:
+    """What stands in each list of a sidecar that words are put into."""
     document = Document(content)
-    return {name: {leaf_key(name, value) for value in document.values(name)} for name in _WRITTEN}
+    return {name: document.values(name) for name in _WRITTEN}
+
+
+def _stale(target: SidecarTarget, said: Mapping[Name, Sequence[str]]) -> dict[Name, list[str]]:
+    """What stands in each list in another spelling or place than the person has set."""
+    if not target.exact:
+        return {name: [] for name in _WRITTEN}
+    shall = entries(target.exact, [target.add[word] for word in target.exact])
+    wished = {name: {leaf_key(name, one): one for one in values} for name, values in shall.items()}
+    return {name: [one for one in said[name] if wished[name].get(leaf_key(name, one), one) != one] for name in _WRITTEN}
 
 
 def _missing(words: Mapping[str, tuple[str, ...]], held: set[str]) -> dict[str, tuple[str, ...]]:

@@ -122,8 +122,10 @@ def _edit_list(
     before = document.values(name)
     held = set(map(key, before))
     wished = {key(value): value for value in reversed(add)}
-    adding = [wished[one] for one in dict.fromkeys(map(key, add)) if one and one not in held]
-    going = set(map(key, remove)) - wished.keys() - {()}
+    leaving = set(remove)
+    respelled = {key(value) for value in before if value in leaving and wished.get(key(value), value) != value}
+    adding = [wished[one] for one in dict.fromkeys(map(key, add)) if one and (one not in held or one in respelled)]
+    going = (set(map(key, leaving)) - wished.keys() - {()}) | respelled
     removing = [value for value in dict.fromkeys(before) if key(value) in going]
     new = [*first, *adding] if adding else adding
     if removing:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..collection.store import Store
+from ..collection.tagging import clean_word, word_key
 from ..collection.writes import Batch, Write
 from ..durable import PRIVATE_FILE
 from ..files import BadFile, FileFacts, open_regular
@@ -75,7 +76,7 @@ class Files:
         self.collection = collection
         self.writes = collection.writes
         self._folders: dict[str, Folder] = {}
-        self.tag_number = lru_cache(100_000)(collection.tagging.find)
+        self.tag_number = lru_cache(100_000)(lambda word: collection.vocabulary.own_number(clean_word(word)))
 
     def folder(self, path: str) -> Folder:
         """The names in a folder; an ``OSError`` where it cannot be listed."""
@@ -102,10 +103,11 @@ class Files:
         return [os.path.join(root, name) for name in sidecars], beside_words(sidecars)
 
     def pairs(self, files: Iterable[Write], part: int) -> list[tuple[int, int]]:
-        """Items and tags that were put in (0) or taken out (1)."""
+        """Items and tags that were put in (0) or taken out (1); a word that is spelled anew was neither."""
         found = []
         for file in files:
-            numbers = [self.tag_number(word) for word in file.edit[part]]
+            again = set(map(word_key, file.edit[0])) & set(map(word_key, file.edit[1]))
+            numbers = [self.tag_number(word) for word in file.edit[part] if word_key(word) not in again]
             found += [(item, number) for item in file.items for number in numbers if number is not None]
         return found
 

@@ -29,6 +29,8 @@ class SidecarTarget(NamedTuple):
     """The other sidecars of that file."""
     refused: tuple[str, ...] = ()
     """Words that a person said no to, which it would not take."""
+    exact: tuple[str, ...] = ()
+    """Words to be put in that shall stand there in this very spelling and place, and in no other."""
 
 
 class Wishes:
@@ -46,6 +48,10 @@ class Wishes:
         self.refused: dict[int, list[int]] = defaultdict(list)
         for item, tag in files.writes.refused():
             self.refused[item].append(tag)
+        self.exact = self._cared_for() if target == "xmp" else {}
+        """Item -> tags whose spelling or place a person has set, and whose sidecar says otherwise."""
+        for item, tags in self.exact.items():
+            self.add[item] += sorted(tags - set(self.add[item]))
         self.items = sorted(self.add.keys() | self.remove.keys())
         self.standing = files.writes.standing(target)
         self.places = files.writes.places(self.items)
@@ -55,6 +61,33 @@ class Wishes:
         known = _paths_by_word(tagging.paths())
         self.paths = {tag: known.get(word_key(name)) or (name,) for tag, name in self.names.items()}
         """Tag -> its one place in the owner's hierarchy, or the tag alone."""
+
+    def _cared_for(self) -> dict[int, set[int]]:
+        collection, found = self._files.collection, defaultdict(set)
+        care = collection.vocabulary.care()
+        if not care:
+            return {}
+        own, writes, names = collection.vocabulary.own_number, self._files.writes, collection.tagging.vocabulary()
+        arrangement = collection.tagging.arrangement()
+        in_use = {tag: one for tag, one in care.items() if one.alias_of is None and not one.is_retired}
+        wanted = {tag: arrangement.place(tag) for tag, one in in_use.items() if one.parent is not None}
+        spelled = {tag: one.name for tag, one in in_use.items() if one.name is not None}
+        as_wished = {(item, tag) for item, tag, word in writes.spelled(spelled) if word == spelled[tag]}
+        placed = set()
+        for item, path in writes.paths_in_sidecars():
+            tag = own(path[-1])
+            if tag is None or (tag in care and care[tag].alias_of is not None):
+                continue  # it goes, with the word
+            if arrangement.of[path] != path:
+                found[item].add(tag)
+            elif wanted.get(tag) == path:
+                placed.add((item, tag))
+        for item, tag in writes.holders({*wanted, *spelled}):
+            if (tag in wanted and (item, tag) not in placed) or (tag in spelled and (item, tag) not in as_wished):
+                found[item].add(tag)
+        counts = set(writes.holders({tag for tags in found.values() for tag in tags}))
+        kept = {item: {tag for tag in tags if (item, tag) in counts and tag in names} for item, tags in found.items()}
+        return {item: tags for item, tags in kept.items() if tags}
 
     def words(self, tags: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.names[tag] for tag in tags)
@@ -102,7 +135,12 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
             if name not in folder:
                 raise BadFile("missing", "it no longer exists; `manyview init` brings the collection up to date.")
             add, remove = wishes.add.get(item, []), wishes.remove.get(item, [])
-            is_known = kind == "folder" and not remove and all((item, tag) in wishes.standing for tag in add)
+            is_known = (
+                kind == "folder"
+                and not remove
+                and item not in wishes.exact
+                and all((item, tag) in wishes.standing for tag in add)
+            )
             if is_known and files.beside(root, path)[1] == beside:
                 continue
         except BadFile as error:
@@ -113,13 +151,15 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
             continue
         place = folder.place(name, naming)
         words = {wishes.names[tag]: wishes.paths[tag] for tag in add}
+        exactly = wishes.words(wishes.exact.get(item, ()))
         others = tuple(os.path.join(folder_path, other) for other in place.others)
         for other in others:  # what stands there is read too
             for word in _standing_in(other, list(words)):
-                del words[word]
+                if word not in exactly:
+                    del words[word]
         own, owner = os.path.join(folder_path, place.own), os.path.join(folder_path, name)
         refused = wishes.words(wishes.refused.get(item, ()))
-        yield SidecarTarget(own, (item,), words, wishes.words(remove), owner, others, refused)
+        yield SidecarTarget(own, (item,), words, wishes.words(remove), owner, others, refused, exactly)
         for other in others if remove else ():
             if folder.sharers(name, os.path.basename(other)):
                 shared[other][item] = set(remove)

@@ -75,7 +75,7 @@ def test_order_and_names_of_views_and_threads_change_nothing():
     a, b = blobs(seed=1, apart=1.5), blobs(seed=2, apart=1.5)
     one = module.count_clusters(Views({"a": a, "b": b}), seed=0, n_jobs=1)
     other = module.count_clusters(Views({"z": b, "y": a}), seed=0, n_jobs=2)
-    assert one.to_dict() == other.to_dict()
+    assert one.to_dict() == other.to_dict() == module.ClusterNumbers.from_dict(one.to_dict()).to_dict()
 
 
 def test_texts_are_looked_for_in_another_region():

@@ -9,11 +9,11 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
-from manyview import FusionART, Views, load, save
+from manyview import FusionART, Views
 from manyview.errors import ParameterError, ViewError, ViewWarning
 from manyview.testing import check_multiview_estimator, separated_views
 
-from .test_fusion_art_reference import grid_data, prototype, tag_matrix
+from .test_fusion_art_reference import grid_data, tag_matrix
 
 
 def noisy_views(seed=0, n_items=400, dtype=np.float64):
@@ -36,14 +36,6 @@ def same_state(a, b):
     assert a.n_clusters_ == b.n_clusters_
 
 
-def in_pieces(model, views, cuts):
-    n_items = views["tags"].shape[0]
-    labels = []
-    for start, stop in zip([0, *cuts], [*cuts, n_items], strict=True):
-        labels.append(model.partial_fit(rows_of(views, slice(start, stop))).labels_)
-    return np.concatenate(labels)
-
-
 # The number of clusters cannot be asked for, so bounds and vigilance are such that three kinds come apart.
 @pytest.mark.parametrize("more", [{}, {"tag_learning": "fuzzy"}, {"epochs": 2}, {"min_size": 2}], ids=str)
 def test_multiview_checks(more):
@@ -61,90 +53,6 @@ def test_scikit_learn_checks():
 
 
 # -- streams
-
-
-@pytest.mark.parametrize("settings", [{}, {"tag_learning": "fuzzy"}, {"match_tracking": "monotone"}], ids=str)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_any_split_gives_the_same_state_bit_for_bit(settings, dtype):
-    views = noisy_views(dtype=dtype)
-    whole = FusionART(vigilance=0.2, **settings).partial_fit(views)
-    assert whole.n_clusters_ > 3
-    for cuts in ([7], [1, 2, 3, 200], list(range(1, 400, 9))):
-        pieces = FusionART(vigilance=0.2, **settings)
-        assert np.array_equal(in_pieces(pieces, views, cuts), whole.labels_)
-        same_state(pieces, whole)
-
-
-def test_many_rows_in_one_call_are_cut_into_blocks_without_a_trace():
-    views = noisy_views(n_items=1300)
-    whole = FusionART().partial_fit(views)
-    pieces = FusionART()
-    in_pieces(pieces, views, [650])
-    same_state(pieces, whole)
-
-
-def test_fit_in_order_equals_partial_fit_where_bounds_are_given():
-    views = noisy_views()
-    streamed = FusionART(bounds=(-10, 40)).partial_fit(views)
-    fitted = FusionART(bounds=(-10, 40), shuffle=False).fit(views)
-    same_state(fitted, streamed)
-    tags = {"tags": views["tags"]}
-    same_state(FusionART(shuffle=False).fit(tags), FusionART().partial_fit(tags))
-
-
-def test_saving_mid_stream_and_going_on_equals_never_having_stopped(tmp_path):
-    views = noisy_views()
-    groups = np.full(400, -1)
-    groups[:6] = [0, 0, 0, 1, 1, 1]
-    whole = FusionART(vigilance=0.15).partial_fit(views, groups)
-    stopped = FusionART(vigilance=0.15).partial_fit(rows_of(views, slice(0, 150)), groups[:150])
-    back = load(save(stopped, tmp_path / "model"))
-    same_state(back, stopped)
-    back.partial_fit(rows_of(views, slice(150, 400)))
-    same_state(back, whole)
-    assert back.groups_ == [0, 1]
-    same_state(copy.deepcopy(stopped).partial_fit(rows_of(views, slice(150, 400))), whole)
-
-
-def test_bounds_widen_row_by_row_and_prototypes_move_along():
-    rows = np.array([[0.25], [0.75], [1.5], [-2.5]])
-    model = FusionART(vigilance=0.0, learning_rate=1.0)
-    for row in range(4):
-        model.partial_fit(rows[row : row + 1])
-        low, high = model.cluster_boxes_["view0"]
-        assert (low[0, 0], high[0, 0]) == pytest.approx((rows[: row + 1].min(), rows[: row + 1].max()), abs=1e-6)
-    assert [side.tolist() for side in model.bounds_["view0"]] == [[-2.5], [1.5]]
-    assert model.scatter_[0, 0] >= 0
-
-
-@pytest.mark.parametrize("beta", [0.4, 1.0])
-def test_scatter_stays_an_upper_bound_while_bounds_widen(beta):
-    rng = np.random.default_rng(0)
-    rows = rng.normal(size=(200, 3)) * np.linspace(0.1, 4, 200)[:, None]
-    model = FusionART(vigilance=0.3, learning_rate=beta)
-    labels = model.partial_fit(rows).labels_
-    low, high = model.bounds_["view0"]
-    coded = (rows - low) / (high - low)
-    for j in range(model.n_clusters_):
-        members = coded[labels == j]
-        true = np.abs(np.hstack([members, 1 - members]) - prototype(model, j)).sum(axis=1).mean()
-        assert true / prototype(model, j).sum() <= model.scatter_[j, 0] + 1e-5
-
-
-def test_memory_is_that_of_the_clusters_and_the_history_is_thinned():
-    views = noisy_views(n_items=300)
-    model = FusionART()
-    for _ in range(3):
-        model.partial_fit(views)
-    size = sum(array.nbytes for array in model.field_.values())
-    for _ in range(12):
-        model.partial_fit(views)
-    assert model.cluster_sizes_.sum() == 15 * 300
-    per_cluster = 4 * (2 * 8 + 30) + 8 * (5 * 2 + 3 * 2 + 2)
-    assert sum(array.nbytes for array in model.field_.values()) <= size + 40 * per_cluster
-    assert len(model.contributions_history_) == len(model.history_items_) <= 1024
-    assert np.all(np.diff(model.history_items_) == model.history_items_[0])
-    assert np.allclose(model.contributions_history_.sum(axis=1), 1)
 
 
 # -- what the spec promises of any field
@@ -294,72 +202,6 @@ def test_clusters_that_lack_a_channel_learn_it_later():
 
 
 # -- groups
-
-
-def test_groups_start_as_their_means_and_members_keep_them():
-    views = noisy_views()
-    y = np.full(400, -1)
-    y[[3, 8, 13]], y[[40, 41]] = 7, 2
-    model = FusionART(bounds=(-20, 50), random_state=0).fit(views, y)
-    assert model.groups_ == [2, 7]
-    assert np.all(model.labels_[[40, 41]] == 0) and np.all(model.labels_[[3, 8, 13]] == 1)
-    assert model.n_clusters_ > 2
-    assert model.cluster_sizes_.sum() == 400
-    only = FusionART(bounds=(-20, 50)).fit(rows_of(views, [3, 8, 13]), [0, 0, 0])
-    looks = (views["looks"][[3, 8, 13]] + 20) / 70
-    tags = views["tags"].toarray()[[3, 8, 13]]
-    assert only.field_["corner"][0] == pytest.approx(looks.mean(axis=0), abs=1e-6)
-    assert only.cluster_centers_["tags"].toarray()[0] == pytest.approx(tags.mean(axis=0))
-    mean = np.concatenate([looks.mean(axis=0), 1 - looks.mean(axis=0)])
-    true = np.abs(np.hstack([looks, 1 - looks]) - mean).sum(axis=1).mean() / mean.sum()
-    assert only.scatter_[0, 0] == pytest.approx(true, abs=1e-5)
-    assert only.scatter_[0, 1] == pytest.approx(
-        np.abs(tags - tags.mean(axis=0)).sum(axis=1).mean() / tags.mean(axis=0).sum()
-    )
-
-
-def test_groups_can_be_lists_of_ids():
-    views = noisy_views(n_items=60)
-    ids = [f"photo{i}" for i in range(60)]
-    X = Views(views, ids=ids)
-    y = np.full(60, -1)
-    y[[1, 2]], y[[5, 9]] = 0, 1
-    by_number = FusionART(random_state=0).fit(X, y)
-    by_list = FusionART(random_state=0).fit(X, [["photo1", "photo2"], ["photo9", "photo5"]])
-    same_state(by_list, by_number)
-    named = FusionART(random_state=0).fit(X, {"beach": ["photo1", "photo2"], "dogs": ["photo5", "photo9"]})
-    assert named.groups_ == ["beach", "dogs"]
-    assert named.explain_cluster(1)["group"] == "dogs"
-    with pytest.raises(ParameterError, match="'nobody'"):
-        FusionART().fit(X, [["nobody"]])
-    with pytest.raises(ParameterError, match="photo1"):
-        FusionART().fit(X, [["photo1"], ["photo1"]])
-
-
-def test_groups_survive_the_stream():
-    views = noisy_views()
-    y = np.full(400, -1)
-    y[:4] = [0, 0, 1, 1]
-    model = FusionART(0.2).partial_fit(rows_of(views, slice(0, 100)), y[:100])
-    assert model.labels_[:4].tolist() == [0, 0, 1, 1]
-    later = np.full(300, -1)
-    later[[0, 5]], later[9] = 1, 4
-    model.partial_fit(rows_of(views, slice(100, 400)), later)
-    assert model.labels_[[0, 5]].tolist() == [1, 1]
-    assert model.groups_ == [0, 1, 4]
-    assert model.field_["group"][model.labels_[9]] == 2
-    assert model.cluster_sizes_.sum() == 400
-    assert FusionART().fit(views, np.full(400, -1)).groups_ == []
-
-
-@pytest.mark.parametrize("tag_learning", ["probability", "fuzzy"])
-def test_groups_work_with_both_ways_to_learn_tags(tag_learning):
-    views = noisy_views()
-    y = np.full(400, -1)
-    y[:9] = np.arange(9) % 3
-    model = FusionART(tag_learning=tag_learning, epochs=2, random_state=0).fit(views, y)
-    assert np.array_equal(model.labels_[:9], y[:9])
-    assert np.bincount(model.labels_, minlength=model.n_clusters_).sum() == model.cluster_sizes_.sum()
 
 
 # -- predict, novelty, min_size, epochs

@@ -22,10 +22,12 @@ from .. import layout
 from ..items import as_text
 from ..living import Living, Standing
 
-__all__ = ["Answers", "acknowledged", "entry_line", "read_lines", "sources_line"]
+__all__ = ["TAG_COLUMNS", "Answers", "acknowledged", "entry_line", "read_lines", "sources_line"]
 
 _MEMBERS = 1000
 """Items of a cluster by which it is known again."""
+TAG_COLUMNS = ("tag_id", "alias_of", "parent_id")
+"""Columns that hold the number of a tag, in whatever table."""
 _AT_ONCE = 400
 _TAIL = 2**16
 
@@ -185,7 +187,8 @@ def entry_line(
 
 def _spoken_of(steps: Iterable[list[Any]]) -> tuple[set[int], set[int], set[int]]:
     """Items, tags and clusters that some rows name."""
-    columns = {"item_id": 0, "first_id": 0, "second_id": 0, "tag_id": 1, "cluster_id": 2, "merged_into": 2}
+    columns = {"item_id": 0, "first_id": 0, "second_id": 0, **dict.fromkeys(TAG_COLUMNS, 1)}
+    columns |= {"cluster_id": 2, "merged_into": 2}
     found: tuple[set[int], set[int], set[int]] = (set(), set(), set())
     for table, key, *states in steps:
         for row in filter(None, states):

@@ -13,7 +13,7 @@ from ..catalog import Catalog, as_json, open_read_only
 from ..history import now
 from ..items import as_bytes
 from ..whereabouts import aside
-from .answers import Answers, Rows, entry_line, sources_line
+from .answers import TAG_COLUMNS, Answers, Rows, entry_line, sources_line
 
 __all__ = ["Restored", "catch_up", "disagreement", "restore", "salvage"]
 
@@ -23,6 +23,7 @@ _TABLES = {
     "pinned_items": ("item_id",),
     "links": ("first_id", "second_id"),
     "clusters": ("id",),
+    "tag_care": ("tag_id",),
 }
 """What people say is in these tables; the columns that name a row."""
 
@@ -148,9 +149,11 @@ def _with_tags(line: Mapping[str, Any], numbers: Mapping[str, int]) -> Mapping[s
         return line
     changes = []
     for table, key, *states in line["changes"]:
-        if table == "decisions":
-            key = [key[0], now.get(key[1], key[1])]
-            states = [None if row is None else {**row, "tag_id": key[1]} for row in states]
+        if table in ("decisions", "tag_care"):
+            key = [*key[:-1], now.get(key[-1], key[-1])]
+            states = [
+                row and {**row, **{c: now.get(row[c], row[c]) for c in TAG_COLUMNS if c in row}} for row in states
+            ]
         changes.append([table, key, *states])
     return {**line, "changes": changes}
 
@@ -256,6 +259,8 @@ def disagreement(rows: Rows, lines: Iterable[Mapping[str, Any]]) -> str:
     for table, expected in said.items():
         names = [row[1] for row in rows(f"PRAGMA table_info({table})")]
         found = {}
+        if not names:  # it came with a later format
+            continue
         for values in rows(f"SELECT * FROM {table}"):  # noqa: S608  one of ours
             row = dict(zip(names, values, strict=True))
             found[tuple(row[name] for name in _TABLES[table])] = row

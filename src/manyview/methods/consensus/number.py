@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,9 +77,11 @@ class ClusterNumbers:
 
     def svg(self) -> str:
         """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
+        if not self.score.size:
+            return picture()
         marks = [one for one in (self.n_clusters, self.coarser, self.finer) if one is not None]
         title = f"how clearly the neighbours fall apart: {self.n_clusters} clusters"
-        return picture(curve(self.candidates, self.score[:, None], marks, title, 0)) if self.score.size else picture()
+        return picture(curve(self.candidates, self.score[:, None], marks, title, 0))
 
     def plot(self, path: Any) -> Path:
         """Write the picture of ``svg`` to a file, which any browser shows."""
@@ -92,6 +94,12 @@ class ClusterNumbers:
         plain = {key: getattr(self, key) for key in self.__dataclass_fields__}
         lists = {key: value.tolist() for key, value in plain.items() if isinstance(value, np.ndarray)}
         return {**plain, **lists}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> ClusterNumbers:
+        """What ``to_dict`` gave, as it was."""
+        arrays = {key: np.asarray(plain[key]) for key in ("candidates", "score", "eigenvalues")}
+        return cls(**{**plain, **arrays})
 
 
 def count_clusters(

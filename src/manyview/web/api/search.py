@@ -16,7 +16,7 @@ from .items import Limit, facets_of, item_rows
 
 router = APIRouter(prefix="/api/search", tags=["search"])
 
-Order = Literal["best", "id", "name", "confidence", "typical"]
+Order = Literal["best", "id", "name", "confidence", "typical", "date", "newest"]
 
 
 @router.get("")

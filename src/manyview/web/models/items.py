@@ -95,9 +95,21 @@ class ClusterCount(Response):
     count: int
 
 
+class TagPlace(Response):
+    name: str
+    depth: int
+    """0 at the top."""
+    count: int
+    """Items with it or with a tag below it."""
+
+
 class Facets(Response):
     total: int
     tags: list[TagCount]
+    tree: list[TagPlace]
+    """Tags that stand above or below others, from the top."""
+    years: list[TagCount]
+    cameras: list[TagCount]
     clusters: list[ClusterCount]
     kinds: list[TagCount]
     untagged: int

@@ -27,7 +27,7 @@ from ..clusters.state import State
 from ..compute import Computed, compute_views, default_views
 from ..looks import VIEW, Looks, has_looks
 from .decide import add_tag
-from .suggest import Suggested
+from .suggest import Suggested, silent_words
 
 __all__ = [
     "LOOKS",
@@ -198,6 +198,8 @@ def first_tags(
         rows = _by_cluster(collection, language)
     else:
         rows = _by_picture(collection, _looks(collection, language))
+    silent = set(map(match_key, silent_words(collection)))
+    rows = [row for row in rows if match_key(row[1]) not in silent]
     words = sorted({row[1] for row in rows})
     said = [f"{len(words)} words for {len({row[0] for row in rows})} pictures, by what they show, {by} by {by}."]
     with collection.transaction():

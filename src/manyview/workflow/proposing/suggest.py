@@ -26,6 +26,8 @@ from ...errors import ParameterError
 from ...renamed import renamed
 from ...types import Progress
 from ..compute import Computed, compute_views, default_views
+from ..run_views import sensible_views
+from ..vocabulary.tree import tag_hierarchy
 from .doubtful import found_doubts
 from .why_proposed import Carriers, reason_of, sentence
 
@@ -39,7 +41,9 @@ __all__ = [
     "completion_views",
     "line",
     "open_proposals",
+    "silent_words",
     "suggest_tags",
+    "tag_number",
     "tell_reasons",
     "untouched_of_record",
 ]
@@ -107,7 +111,8 @@ def suggest_tags(
     scale = untouched_of_record(collection)
     settings = {"top": int(top), "seed": int(seed), "completeness": completeness, "rare_words": bool(rare_words)}
     views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
-    state = _state(collection, tags, ids, views, settings, given, scale)
+    silent, hierarchy = silent_words(collection), tag_hierarchy(collection)
+    state = _state(collection, tags, ids, views, settings, given, scale, [silent, collection.hierarchy])
     if (known := _same(collection, state)) is not None:
         return Suggested(known, [*known.figures["said"], "nothing has changed since."], computed, is_new=False)
     numbers = [collection.tagging.find(name) for name in tags.names]
@@ -122,7 +127,7 @@ def suggest_tags(
         completer.untouched_scale_ = scale
         if progress is not None:
             progress(_STEP, 1, 3)
-        found = completer.propose(top=int(top))
+        found = completer.propose(top=int(top), without=silent, hierarchy=hierarchy)
         if progress is not None:
             progress(_STEP, 2, 3)
         rows = list(_rows(found, numbers, ids, progress))
@@ -154,10 +159,15 @@ def suggest_tags(
     return Suggested(run, said, computed)
 
 
+def silent_words(collection: Store) -> list[str]:
+    """Words that a person never wants to have proposed."""
+    names = collection.tagging.vocabulary()
+    return sorted(names[tag] for tag, one in collection.vocabulary.care().items() if not one.is_proposed)
+
+
 def completion_views(collection: Store) -> Views | None:
-    """Every view there is, but for visual words beside others, as in a fit; None where there is none."""
-    there = collection.view_names
-    chosen = [name for name in there if name != "visual_words" or len(there) == 1]
+    """Every view there is, but for those that have to be named, as in a fit; None where there is none."""
+    chosen = sensible_views(collection)
     return collection.views(chosen) if chosen else None
 
 
@@ -184,9 +194,10 @@ def _state(
     settings: dict[str, Any],
     given: float | None,
     scale: float,
+    words: Sequence[Any],
 ) -> str:
     """A word that is another one when anything that proposals depend on is."""
-    total = hashlib.sha256(as_json([list(tags.names), views, settings, given, scale]).encode())
+    total = hashlib.sha256(as_json([list(tags.names), views, settings, given, scale, list(words)]).encode())
     for matrix in (tags.yes, tags.no):
         total.update(matrix.indptr.tobytes() + matrix.indices.tobytes())
     total.update(ids.tobytes())
@@ -291,7 +302,7 @@ def open_proposals(
     that is at hand.
     """
     run = collection.runs.get(kind="suggest")
-    tag_id = None if tag is None else _tag_number(collection, tag)
+    tag_id = None if tag is None else tag_number(collection, tag)
     found = collection.runs.rows.find(
         run.id,
         tag_id=tag_id,
@@ -320,7 +331,8 @@ def _told(one: Proposal, names: Any, kind: str, carriers: Carriers) -> dict[str,
     return {"sentence": sentence(one.tag, why, names), "evidence": evidence, **why._asdict()}
 
 
-def _tag_number(collection: Store, word: str) -> int:
+def tag_number(collection: Store, word: str) -> int:
+    """The number of a tag, or a sentence that names those it may have been."""
     number = collection.tagging.find(word)
     if number is None:
         raise ParameterError(f"there is no tag {word!r} in {collection.path}.{_near(collection, word)}")
@@ -339,6 +351,6 @@ def line(collection: Store, min_probability: float, *, tag: str | None = None) -
     """How many open proposals are at least this likely, and what share of them should be right."""
     check_number("min_probability", min_probability, low=0, high=1)
     run = collection.runs.get(kind="suggest")
-    tag_id = None if tag is None else _tag_number(collection, tag)
+    tag_id = None if tag is None else tag_number(collection, tag)
     n, total = collection.runs.rows.above(run.id, min_probability, tag_id)
     return Line(n, total / n if n else None)

@@ -9,16 +9,23 @@ from ...collection.store import Store
 from ...describe.profiles import ClusterProfiles
 from ...describe.reasons import ItemReason, explain_item
 from ...errors import ParameterError
+from ...methods.consensus.number import ClusterNumbers
 from ..clusters.state import State
 from ..run_views import describe_run
 
-__all__ = ["explain_in_run", "profiles_of_run"]
+__all__ = ["explain_in_run", "number_of_run", "profiles_of_run"]
 
 
 def profiles_of_run(collection: Store, run: Run) -> ClusterProfiles:
     """The clusters as they are now, described anew with today's tags; labels are the clusters' numbers."""
     state = State(collection, run)
     return describe_run(state.views, state.labels, state.tags, state.words, weights=state.weights, names=state.names)
+
+
+def number_of_run(run: Run) -> ClusterNumbers | None:
+    """How the number of clusters of a run was found; None where it was given, or by a rule of its own."""
+    kept = run.figures.get("number")
+    return ClusterNumbers.from_dict(kept) if kept and kept.keys() >= {"candidates", "score", "eigenvalues"} else None
 
 
 def explain_in_run(collection: Store, run: Run, item_id: int) -> ItemReason:

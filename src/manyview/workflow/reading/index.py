@@ -83,11 +83,13 @@ class Index:
         columns = [[_number(one) for one in self._reading.field(name)] for name in ("latitude", "longitude")]
         return np.array(columns, dtype=np.float64).T.reshape(-1, 2)
 
+    def values_of(self, field: str) -> list[str]:
+        """What each has in a field: a camera, a lens; "" where it has none."""
+        return self.part(f"field {field}", "items", lambda: [_text(one) for one in self._reading.field(field)])
+
     def texts_of(self, field: str) -> list[str]:
-        """What each has in a field, as it is matched: a camera, a lens; "" where it has none."""
-        return self.part(
-            f"field {field}", "items", lambda: [match_key(_text(one)) for one in self._reading.field(field)]
-        )
+        """The same as it is matched."""
+        return self.part(f"folded {field}", "items", lambda: [match_key(one) for one in self.values_of(field)])
 
     @property
     def has_thumb(self) -> Mask:
@@ -209,6 +211,35 @@ class Index:
         number = self.tag_number(word) or 0
         first, last = np.searchsorted(tags, [number, number + 1])
         return self.ids[rows[first:last]]
+
+    @property
+    def paths(self) -> list[tuple[str, ...]]:
+        """Hierarchical keywords, each from the most general word."""
+        return self.part("paths", "items tags decisions", lambda: self.collection.hierarchy)
+
+    def below(self, word: str) -> list[int]:
+        """The numbers of the tags that stand below a word, which need not be a tag itself."""
+        tree = self.part("tree", "items tags decisions", self._find_below)
+        number = self.tag_number(word)
+        return tree.get(match_key(word if number is None else self.tag_names[number]), [])
+
+    def _find_below(self) -> dict[str, list[int]]:
+        numbers = {match_key(name): number for number, name in self.tag_names.items()}
+        found: dict[str, set[int]] = {}
+        for path in self.paths:
+            keys = [match_key(word) for word in path]
+            for n, key in enumerate(keys):
+                found.setdefault(key, set()).update(numbers[lower] for lower in keys[n + 1 :] if lower in numbers)
+        return {key: sorted(lower) for key, lower in found.items() if lower}
+
+    def with_tag(self, word: str, *, below: bool = True) -> Mask:
+        """Which items have a tag, or one that stands below it."""
+        tags, rows = self.part("by_tag", "items tags decisions", self._sort_by_tag)
+        mask = np.zeros(self.ids.size, dtype=bool)
+        for number in {self.tag_number(word) or 0, *(self.below(word) if below else ())}:
+            first, last = np.searchsorted(tags, [number, number + 1])
+            mask[rows[first:last]] = True
+        return mask
 
     def _sort_by_tag(self) -> tuple[Ints, Ints]:
         rows, tags = self.known

@@ -21,7 +21,7 @@ from ...collection.runs import Run
 from ...collection.sorted_numbers import among
 from ...data.tags import match_key
 from ...errors import ParameterError
-from ...types import Ints, Mask
+from ...types import Mask
 from .index import Index
 
 __all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
@@ -29,7 +29,7 @@ __all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
 
 KEYS = ("tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near")
 FLAGS = ("untagged", "tagged", "unplaced")
-SORTS = ("id", "name", "confidence", "typical")
+SORTS = ("id", "name", "confidence", "typical", "date", "newest")
 _DAY = r"\d{4}(?:-\d\d(?:-\d\d)?)?"
 _DATES = re.compile(rf"(?P<one>{_DAY})|(?P<first>{_DAY})?\.\.(?P<last>{_DAY})?")
 _PLACE = re.compile(r"(-?\d{1,2}(?:\.\d*)?),(-?\d{1,3}(?:\.\d*)?),(\d{1,5}(?:\.\d*)?)(km|m)")
@@ -150,6 +150,8 @@ def find_rows(index: Index, mask: Mask, run: Run | None = None, sort: str = "id"
         return rows
     if sort not in SORTS:
         raise ParameterError(f"items are sorted by {', '.join(SORTS)}; got {sort!r}.")
+    if sort in ("date", "newest"):  # what has no date comes last
+        return _in_time(index.taken, rows, newest=sort == "newest")
     sure = index.confidence(run)[rows]
     if sort == "confidence":  # what needs a look comes first
         return rows[np.argsort(np.where(np.isnan(sure), np.inf, sure), kind="stable")]
@@ -161,18 +163,17 @@ def find_rows(index: Index, mask: Mask, run: Run | None = None, sort: str = "id"
     return np.concatenate([typical, rest[~np.isin(rest, typical)]])
 
 
+def _in_time(taken: NDArray[np.str_], rows: NDArray[np.int64], *, newest: bool = False) -> NDArray[np.int64]:
+    """Rows in the order in which they were taken; those without a date last."""
+    dated = rows[taken[rows] != ""]
+    order = np.argsort(taken[dated], kind="stable")
+    if newest:  # of two at one time, still the first one first
+        order = dated.size - 1 - np.argsort(taken[dated][::-1], kind="stable")[::-1]
+    return np.concatenate([dated[order], rows[taken[rows] == ""]])
+
+
 def _by_tag(index: Index, term: Term, run: Run | None) -> Mask:
-    return _with_tag(index, term.value, index.known)
-
-
-def _with_tag(index: Index, word: str, pairs: tuple[Ints, Ints]) -> Mask:
-    """The items that pairs of row and tag name with a word."""
-    mask = np.zeros(index.ids.size, dtype=bool)
-    number = index.tag_number(word)
-    if number is not None:
-        rows, tags = pairs
-        mask[rows[tags == number]] = True
-    return mask
+    return index.with_tag(term.value)
 
 
 def _by_cluster(index: Index, term: Term, run: Run | None) -> Mask:
@@ -193,7 +194,12 @@ def _by_kind(index: Index, term: Term, run: Run | None) -> Mask:
 
 
 def _by_proposed(index: Index, term: Term, run: Run | None) -> Mask:
-    return _with_tag(index, term.value, index.open_pairs)
+    mask = np.zeros(index.ids.size, dtype=bool)
+    number = index.tag_number(term.value)
+    if number is not None:
+        rows, tags = index.open_pairs
+        mask[rows[tags == number]] = True
+    return mask
 
 
 def _by_confidence(index: Index, term: Term, run: Run | None) -> Mask:

@@ -1,0 +1,63 @@
+"""``manyview duplicates``: pictures that are there twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .talk import print_json, safe, say, spoken
+
+
+@spoken
+def duplicates(
+    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    kind: Annotated[str | None, typer.Option(help="Only exact copies, or only near ones: exact or near.")] = None,
+    mark: Annotated[str | None, typer.Option(help="Give this tag to all that would not be kept; undoable.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the list to a .csv or .json file.")
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, help="Number of groups to list.")] = 40,
+    who: Annotated[str | None, typer.Option(help="Who marks them. Default: your user name.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List exact copies and near ones side by side, which would be kept, and why. Nothing is ever deleted."""
+    from ..workflow.collection import Collection
+    from ..workflow.reading.duplicates import (
+        COLUMNS,
+        duplicate_rows,
+        find_duplicates,
+        mark_duplicates,
+        write_duplicates,
+    )
+
+    with Collection.open(collection, write=mark is not None) as found:
+        groups = find_duplicates(found, kind)
+        entry = None if mark is None else mark_duplicates(found, mark, kind, who=who)
+    if output is not None:
+        write_duplicates(groups, output)
+    if as_json:
+        listed = [dict(zip(COLUMNS, row, strict=True)) for row in duplicate_rows(groups)]
+        print_json({"groups": len(groups), "copies": listed, "entry": None if entry is None else entry.id})
+        return
+    for number, one in enumerate(groups[:rows], 1):
+        say(f"{number}. {one.kind}: {len(one.copies)} copies")
+        for copy in one.copies:
+            verb = "keep " if copy is one.kept else "     "
+            say(f"  {verb}{safe(copy.key)}: {safe(copy.why)}")
+    if len(groups) > rows:
+        say(f"... and {len(groups) - rows} more groups; --rows shows more, -o writes all of them to a file")
+    n_others = sum(len(one.others) for one in groups)
+    if not groups:
+        say("no duplicates are known; near ones are found by `manyview features` or `fit`.")
+        return
+    n_groups = f"{len(groups)} {'group' if len(groups) == 1 else 'groups'}"
+    say(f"{n_groups}, {n_others} items that repeat others; nothing is deleted")
+    if output is not None:
+        say(f"wrote {safe(output)}")
+    if entry is not None:
+        say(f"{safe(entry.summary)} (entry {entry.id})\n")
+        say(f"Next: manyview apply {safe(collection)} writes it to the sidecars")
+    elif output is None:
+        say(f"\nNext: manyview duplicates {safe(collection)} -o list.csv, or --mark duplicate")
