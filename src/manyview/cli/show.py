@@ -53,6 +53,9 @@ def show(
         if problems:
             _show_problems(found, as_json)
             return
+        if search is not None and run is None and level is None and found.runs.newest() is None:
+            _search_unfitted(found, search, more, collection, as_json)
+            return
         which = found.runs.get(run)
         if item is not None:
             _show_reason(found, which, item, as_json)
@@ -105,13 +108,50 @@ def show(
         if answer is None:
             print_table((">id", "item", ">cluster", "name", *more_of), rows)
             return
-        if answer.sentence:
-            say(answer.sentence + (" --more shows what fits best all the same." if answer.more and not table else ""))
+        _say_answer(answer, bool(table))
         if table:
             matched = [(*cells, _matched(row)) for cells, row in zip(rows, table, strict=True)]
             print_table((">id", "item", ">cluster", "name", *more_of, "matched by"), matched)
     else:
         print_clusters(clusters)
+
+
+def _say_answer(answer: Any, is_listed: bool) -> None:
+    if answer.sentence:
+        say(answer.sentence + (" --more shows what fits best all the same." if answer.more and not is_listed else ""))
+
+
+def _search_unfitted(found: Any, search: str, more: bool, collection: Path, as_json: bool) -> None:
+    """A search before the first fit: tags, words, and what pictures show where they have been looked at."""
+    from ..workflow.looks import has_looks
+
+    answer = found.search(search)
+    known = {one.id: one for one in found.items}
+    hits = [*answer.hits, *(answer.more if more else ())]
+    table = [
+        {
+            "id": one.id,
+            "key": one.key,
+            "path": one.path,
+            "label": None,
+            "cluster": None,
+            "how": hit.how,
+            "score": hit.score,
+        }
+        for hit in hits
+        for one in [known[hit.item]]
+    ]
+    if as_json:
+        told = {"query": answer.query, "seen": answer.seen, "sentence": answer.sentence}
+        print_json({"run": None, "clusters": [], **told, "items": table})
+        return
+    say(f"{safe(collection)}: no clusters yet\n")
+    _say_answer(answer, bool(table))
+    if table:
+        rows = [(row["id"], row["path"] or row["key"], _matched(row)) for row in table]
+        print_table((">id", "item", "matched by"), rows)
+    if not has_looks(found):
+        say(f"\nNext: manyview features {safe(collection)} --view embedding, and pictures are found by what they show")
 
 
 def _ordered(collection: Any, table: list[dict[str, Any]], order: str) -> list[dict[str, Any]]:
