@@ -15,8 +15,8 @@ from manyview.web import app as app_module
 from manyview.web import site as site_module
 from manyview.web import site_data
 from manyview.web.site import export_site
-from manyview.web.site_looks import site_looks
 from manyview.workflow.reading.index import Index
+from manyview.workflow.reading.word_answers import word_answers
 
 from ..search_table import TABLE, make_pictures
 from .made import OURS, N, make_collection
@@ -111,7 +111,7 @@ def test_what_the_pages_compute_with_is_what_the_routes_compute_with(client, tmp
 def test_words_for_what_pictures_show_are_those_of_the_table(tmp_path):
     wanted = TABLE["pictures"]["looks"]
     with make_pictures(tmp_path) as made:
-        found = site_looks(Index(made), vocabulary=["kitchen", "elephant", "wedding", "boat", "mountain"])
+        found = word_answers(Index(made), vocabulary=["kitchen", "elephant", "wedding", "boat", "mountain"])
     assert {name: found[name] for name in ("best", "plain", "fewest", "likely")} == {
         name: wanted[name] for name in ("best", "plain", "fewest", "likely")
     }

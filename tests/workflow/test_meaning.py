@@ -198,6 +198,23 @@ def test_the_commands_say_it(untagged, tmp_path):
     assert {one["guessed"] for one in clusters} == {True, False}
 
 
+def test_a_search_needs_no_clusters(tmp_path):
+    run = CliRunner().invoke
+    with collection_of(tmp_path) as made:
+        path = str(made.path)
+    told = json.loads(run(app, ["show", path, "--search", "kitchen", "--json"]).output)
+    assert told["seen"] == "plain" and told["run"] is None
+    assert {row["key"] for row in told["items"][:12]} == {f"DSC{n:05}" for n in range(12, 24)}
+    shown = run(app, ["show", path, "--search", "wedding"]).output
+    assert "no clusters yet" in shown and "Nothing here seems to show that. --more shows" in shown
+    assert "looks, 0." in run(app, ["show", path, "--search", "wedding", "--more"]).output
+    (tmp_path / "b").mkdir()
+    with collection_of(tmp_path / "b", model="0123456789ab") as made:
+        path = str(made.path)
+    assert "Next: manyview features" in run(app, ["show", path, "--search", "DSC00003"]).output
+    assert run(app, ["show", path]).exit_code != 0  # clusters there are none
+
+
 def test_short_english_texts_are_compared_by_meaning_and_others_by_words(tmp_path):
     from manyview.workflow.compute import default_views
 

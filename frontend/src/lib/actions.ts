@@ -7,10 +7,10 @@ import type { Changed } from "./types";
 import { working } from "./working.svelte";
 
 /** Run a change; null where it was refused, after saying why. */
-export async function change<T extends Changed>(call: () => Promise<T>, next?: Toast["action"]): Promise<T | null> {
+export async function change<T extends Changed>(call: () => Promise<T>, next?: Toast["action"], slot?: string): Promise<T | null> {
   try {
     const answer = await working.during(call);
-    toasts.say(answer.summary, { entry: answer.entry, ...(next ? { action: next } : {}) });
+    toasts.say(answer.summary, { entry: answer.entry, ...(next ? { action: next } : {}), ...(slot ? { slot } : {}) });
     void live.poll();
     return answer;
   } catch (problem) {

@@ -3366,7 +3366,7 @@ export interface operations {
                 tag?: string | null;
                 item?: number | null;
                 run?: number | null;
-                sort?: "best" | "id" | "name" | "confidence" | "typical";
+                sort?: "best" | "id" | "name" | "confidence" | "typical" | "date" | "newest";
                 looks?: boolean;
                 first?: number | null;
                 second?: number | null;

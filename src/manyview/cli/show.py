@@ -8,36 +8,47 @@ from typing import Annotated, Any
 
 import typer
 
-from .talk import print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 _ORDERS = ("name", "date", "newest")
 
 
 @spoken
 def show(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
-    items: Annotated[bool, typer.Option("--items", help="List the items with path and label.")] = False,
+    collection: CollectionPath,
+    run: Annotated[int | None, typer.Option(metavar="N", help="Number of the run. Default: the newest.")] = None,
+    items: Annotated[bool, typer.Option("--items", help="List the items, each with its path and cluster.")] = False,
     search: Annotated[
         str | None,
         typer.Option(
-            help='Only items like these: tag:beach -tag:people untagged "some words"; or what is seen: sunset.'
+            metavar="WORDS",
+            help='Only items like these: tag:beach -tag:people untagged "some words"; or what is seen: sunset.',
         ),
     ] = None,
     order: Annotated[
-        str | None, typer.Option(help="Order of the items: name, date (oldest first) or newest. Default: as they came.")
+        str | None,
+        typer.Option(
+            metavar="ORDER", help="Order of the items: name, date (oldest first) or newest. Default: as they came."
+        ),
     ] = None,
     more: Annotated[
-        bool, typer.Option("--more", help="With --search: also pictures that fit less, in their order.")
+        bool, typer.Option("--more", help="With --search: also pictures that fit less well, the best first.")
     ] = False,
-    cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
-    item: Annotated[str | None, typer.Option(help="Explain why this item (name or number) is in its cluster.")] = None,
+    cluster: Annotated[int | None, typer.Option(metavar="N", help="One cluster in full, by its number.")] = None,
+    item: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ITEM", help="When and where this item was made, and why it is in its cluster; by name or number."
+        ),
+    ] = None,
     problems: Annotated[
         bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
     ] = False,
     level: Annotated[
         int | None,
-        typer.Option(min=1, help="Show this many clusters: a coarser or finer level, before edits (consensus)."),
+        typer.Option(
+            min=1, metavar="N", help="Show this many clusters: a coarser or finer level, before edits (consensus)."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -52,6 +63,9 @@ def show(
     with Collection.open(collection) as found:
         if problems:
             _show_problems(found, as_json)
+            return
+        if search is not None and run is None and level is None and found.runs.newest() is None:
+            _search_unfitted(found, search, more, collection, as_json)
             return
         which = found.runs.get(run)
         if item is not None:
@@ -105,13 +119,50 @@ def show(
         if answer is None:
             print_table((">id", "item", ">cluster", "name", *more_of), rows)
             return
-        if answer.sentence:
-            say(answer.sentence + (" --more shows what fits best all the same." if answer.more and not table else ""))
+        _say_answer(answer, bool(table))
         if table:
             matched = [(*cells, _matched(row)) for cells, row in zip(rows, table, strict=True)]
             print_table((">id", "item", ">cluster", "name", *more_of, "matched by"), matched)
     else:
         print_clusters(clusters)
+
+
+def _say_answer(answer: Any, is_listed: bool) -> None:
+    if answer.sentence:
+        say(answer.sentence + (" --more shows what fits best all the same." if answer.more and not is_listed else ""))
+
+
+def _search_unfitted(found: Any, search: str, more: bool, collection: Path, as_json: bool) -> None:
+    """A search before the first fit: tags, words, and what pictures show where they have been looked at."""
+    from ..workflow.looks import has_looks
+
+    answer = found.search(search)
+    known = {one.id: one for one in found.items}
+    hits = [*answer.hits, *(answer.more if more else ())]
+    table = [
+        {
+            "id": one.id,
+            "key": one.key,
+            "path": one.path,
+            "label": None,
+            "cluster": None,
+            "how": hit.how,
+            "score": hit.score,
+        }
+        for hit in hits
+        for one in [known[hit.item]]
+    ]
+    if as_json:
+        told = {"query": answer.query, "seen": answer.seen, "sentence": answer.sentence}
+        print_json({"run": None, "clusters": [], **told, "items": table})
+        return
+    say(f"{safe(collection)}: no clusters yet\n")
+    _say_answer(answer, bool(table))
+    if table:
+        rows = [(row["id"], row["path"] or row["key"], _matched(row)) for row in table]
+        print_table((">id", "item", "matched by"), rows)
+    if not has_looks(found):
+        say(f"\nNext: manyview features {safe(collection)} --view embedding, and pictures are found by what they show")
 
 
 def _ordered(collection: Any, table: list[dict[str, Any]], order: str) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from ..collection.runs import Run
 from ..errors import ParameterError
 from ..types import Progress
 from ..workflow.reading.index import Index
+from ..workflow.reading.word_answers import word_answers
 from . import models
 from .api.clusters import cluster_page, clusters_page
 from .api.edits import history_page
@@ -25,7 +26,6 @@ from .api.map import map_page, map_points
 from .api.proposals import proposal_rows, proposals_page
 from .api.runs import compare_page, runs_page, state
 from .reasons import AllReasons
-from .site_looks import site_looks
 
 __all__ = ["site_answers"]
 
@@ -60,7 +60,7 @@ def _lists(index: Index, progress: Progress) -> Answers:
     yield "runs", runs_page(index)
     yield "history", history_page(index, limit=_HISTORY)
     yield "map", map_page(index)
-    yield "looks", site_looks(index, progress)
+    yield "looks", word_answers(index, progress)
     yield "map-points", {"base64": base64.b64encode(map_points(index)).decode("ascii")}
     clusters = index.clusters(index.run())
     yield "exemplars", [item for one in clusters for item in one.profile.get("exemplars", [])]

@@ -73,7 +73,7 @@ def items_table(
     cluster: int | None = None,
     tag: str | None = None,
     run_id: int | None = None,
-    sort: Literal["best", "id", "name", "confidence", "typical"] = "id",
+    sort: Literal["best", "id", "name", "confidence", "typical", "date", "newest"] = "id",
     looks: bool = False,
 ) -> Table:
     """The items a search finds; with ``looks``, also those whose pictures seem to show it."""

@@ -73,7 +73,7 @@ class Collection(Store):
             if any(entry["path"] != described.path or entry["complete"] for entry in known):
                 raise StoreError(
                     f"{folder} holds a collection already, made of {known[0]['path']}. Choose another name, or add to "
-                    "it: Collection.open(path, write=True).read(source)."
+                    f"it: `manyview add {folder} SOURCE`, or Collection.open(path, write=True).add(source)."
                 )
             collection.read(described, progress=progress)
         except BaseException:

@@ -40,7 +40,7 @@ async def export(
     tag: Word = None,
     item: Annotated[int | None, Query(ge=1, le=2**53)] = None,
     run: RunNumber = None,
-    sort: Annotated[Literal["best", "id", "name", "confidence", "typical"], Query()] = "id",
+    sort: Annotated[Literal["best", "id", "name", "confidence", "typical", "date", "newest"], Query()] = "id",
     looks: bool = False,
     first: RunNumber = None,
     second: RunNumber = None,

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..data.tags import match_key
-from ..meaning.search import BEST, FEWEST, PLAIN
-from ..meaning.words import LANGUAGES, as_english, english_words, photo_words
-from ..types import Progress
-from ..workflow.looks import has_looks
-from ..workflow.reading.content import word_rankings
-from ..workflow.reading.index import Index
+from ...data.tags import match_key
+from ...meaning.search import BEST, FEWEST, PLAIN
+from ...meaning.words import LANGUAGES, as_english, english_words, photo_words
+from ...types import Progress
+from ..looks import has_looks
+from .content import word_rankings
+from .index import Index
 
-__all__ = ["site_looks"]
+__all__ = ["word_answers"]
 
 _TAGS = 1000
 """The most frequent tags that can be asked of pictures too."""
@@ -25,7 +25,7 @@ _BEHIND = 24
 """Pictures that fit less, kept for who asks."""
 
 
-def site_looks(
+def word_answers(
     index: Index, progress: Progress | None = None, *, vocabulary: Sequence[str] | None = None
 ) -> dict[str, Any]:
     """The constants of a search, every word with its number, and for each number the best score and the ranking.
