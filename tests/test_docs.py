@@ -103,6 +103,7 @@ def test_every_command_and_option_is_described():
         shown = [part for part in command.params if not getattr(part, "hidden", False)]
         options = [option for part in shown for option in part.opts if option.startswith("-")]
         assert [option for option in options if f"`{option}`" not in section] == [], name
+        assert [part.name for part in shown if part.metavar is None and not getattr(part, "is_flag", False)] == [], name
 
 
 def test_the_page_of_words_is_made_from_the_code():

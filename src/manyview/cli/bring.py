@@ -7,20 +7,24 @@ from typing import Annotated
 
 import typer
 
-from .talk import print_json, safe, say, spoken
+from .talk import CollectionPath, print_json, safe, say, spoken
 
 
 @spoken
 def bring(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    source: Annotated[Path, typer.Argument(help="digiKam's digikam4.db, or the folder of a Google Takeout.")],
-    albums: Annotated[bool, typer.Option("--albums", help="Titles of albums are tags too.")] = False,
-    ratings: Annotated[bool, typer.Option("--ratings", help="Stars are tags too: 1 star, 4 stars.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")] = False,
-    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
+    collection: CollectionPath,
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="digiKam's digikam4.db, or the folder of a Google Takeout.")
+    ],
+    albums: Annotated[bool, typer.Option("--albums", help="Make tags of the titles of albums too.")] = False,
+    ratings: Annotated[bool, typer.Option("--ratings", help="Make tags of ratings too: 1 star, 4 stars.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many tags it would bring.")] = False,
+    who: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who does it, for the history. Default: your user name.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Bring in tags that another program keeps in its own place, which is only read. One entry of the history."""
+    """Import tags that another program keeps in its own database, which is only read. One entry of the history."""
     from ..workflow.bring import bring_in
     from ..workflow.collection import Collection
 

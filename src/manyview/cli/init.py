@@ -9,7 +9,9 @@ import typer
 
 from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
 
-OUTPUT = typer.Option("-o", "--output", help="The collection to make. Default: NAME.manyview beside the source.")
+OUTPUT = typer.Option(
+    "-o", "--output", metavar="PATH", help="The collection to make. Default: NAME.manyview beside the source."
+)
 
 
 @spoken
