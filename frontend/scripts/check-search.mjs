@@ -61,7 +61,7 @@ const pictures = shows.flatMap(() => Array.from({ length: of_each }, () => 0)).m
   const key = `DSC${String(at).padStart(5, "0")}`;
   return { id: at + 1, key, kind: "row", cluster: 1, cluster_name: "Group 1", confidence: null, tags: tags[key] ?? [], n_tags: tags[key]?.length ?? 0 };
 });
-const nothing = { texts: new Map(), proposed: new Map(), below: treeOf([]) };
+const nothing = { texts: new Map(), proposed: new Map(), below: new Map() };
 for (const [query, hits, nMore, seen, sentence] of questions) {
   const answer = searchAll(query, pictures, nothing, looks);
   const found = [answer.hits.map((hit) => [pictures[hit.item - 1].key, hit.how]), answer.more.length, answer.seen, answer.sentence];

@@ -75,7 +75,7 @@ def test_every_edit_from_the_command_line(path, tmp_path):
     ("words", "why"),
     [
         (("paint", 1), "no edit 'paint'; there are rename, tag, merge"),
-        (("rename", 1), "is no guess that could be kept; give one"),
+        (("rename", 1), "is not a guess to confirm; give a new name"),
         (("rename", "dogs", "cats"), "give a cluster by its number"),
         (("merge", 1), "use it as: merge CLUSTER CLUSTER"),
         (("split", 1, "--into", 2), "--into is not for split"),

@@ -48,7 +48,7 @@ def test_from_proposals_to_decisions(path, tmp_path):
     assert scores == sorted(scores, reverse=True)
 
     found = ask("suggest", path, "--min-probability", 0.5, "--top", 1)
-    assert found["said"][-1] == "nothing has changed since."  # and so the same run
+    assert found["said"][-1] == "nothing has changed since these were made."  # and so the same run
     items = [row["id"] for row in found["proposals"]]
     assert len(items) == len(set(items)) and all(row["probability"] >= 0.5 for row in found["proposals"])
     assert {line["min_probability"] for line in found["lines"]} == {0.9, 0.7, 0.5}
@@ -161,7 +161,7 @@ def test_a_line_is_trusted_once_completeness_is_known(path, monkeypatch):
     err = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(err), pytest.raises(SystemExit) as ended:
         app(["accept", str(path), "--min-probability", "0.9"])
-    assert not ended.value.code and "30 quick answers" in err.getvalue() and "--at-least 0.8" in err.getvalue()
+    assert not ended.value.code and "answer 30 proposals" in err.getvalue() and "--at-least 0.8" in err.getvalue()
 
     class Terminal(io.StringIO):
         def isatty(self):

@@ -22,7 +22,7 @@ def test_the_words_of_a_collection(path):
     assert "1 pairs or groups may be one; --kin lists them" in said
     assert "... and 4 more; --rows" in run("tags", path, "--rows", 1)
     assert run("tags", path, "--find", "ca", "--order", "name").count("\n") >= 3
-    assert "'cats' and 'Cat' are one and many of a thing (2 and 1 items)" in run("tags", path, "--kin")
+    assert "'cats' and 'Cat' are singular and plural of one word (2 and 1 items)" in run("tags", path, "--kin")
     assert [line["tag"] for line in ask("tags", path, "--order", "name")["tags"]] == [
         "2019",
         "Cat",

@@ -54,12 +54,12 @@ def test_what_fails_is_named(ready):
     (source / "p000.xmp").write_bytes(b"<broken")
     done = run("apply", path, code=3)
     assert "p000.png" in done.stderr and "not well-formed" in done.stderr
-    assert "1 failed and stay to be written" in done.stdout
+    assert "1 failed; the next `apply` tries again" in done.stdout
     (source / "p002.xmp").write_bytes(b"<broken")
     assert "undone but for 1 files" in run("undo", path, code=1).stderr
     failed = json.loads(run("apply", path, "--json", code=3).stdout)["failed"]
     assert [one["path"] for one in failed] == ["p000.png", "p002.png"]
-    assert run("apply", path, code=1).stdout == "no sidecar was written; 2 failed and stay to be written\n"
+    assert run("apply", path, code=1).stdout == "no sidecar was written; 2 failed; the next `apply` tries again\n"
 
 
 def test_tables(ready, tmp_path):

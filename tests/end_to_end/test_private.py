@@ -19,6 +19,7 @@ COMMANDS = (
     "accept {c} --item 1 --tag new",
     "tags {c} rename new newer",
     "duplicates {c} -o {out}/copies.csv",
+    "bring {c} {out}",
     "apply {c} --to xmp",
     "apply {c} --to csv -o {out}/tags.csv",
     "apply {c} --to json -o {out}/tags.json",

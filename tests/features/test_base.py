@@ -93,6 +93,15 @@ def test_every_public_name_is_described():
         _ = features.nothing
 
 
+def test_every_view_is_in_the_pages_for_users():
+    docs = Path(__file__).parents[2] / "docs"
+    catalogue = (docs / "features.md").read_text(encoding="utf-8")
+    assert [name for name in base._WHERE if f"| `{name}` |" not in catalogue] == []
+    commands = (docs / "command_line.md").read_text(encoding="utf-8")
+    table = commands.split("## `manyview features")[1].split("| view | of |")[1].split("\n\n")[0]
+    assert [name for name in base._WHERE if name != "tags" and f"`{name}`" not in table] == []
+
+
 class TestByName:
     def test_names(self):
         announced = set(base._ANNOUNCED)  # by other rooms, with tests of their own

@@ -151,7 +151,7 @@ BAD = {
     "beyond.mat": (matlab_sparse(0x7FFFFFFF), "indices go from 0 to 1023, but 2147483647 is among them"),
     "negative.mat": (matlab_sparse(-5), "-5 is among them"),
     "forged.npy": (header((2**16, 2**16)), "promises 34359738368 bytes of numbers but holds 0"),
-    "negative.npy": (header((-1, 2)), "promises the shape"),
+    "negative.npy": (header((-1, 2)), "a length cannot be negative"),
     "short.npy": (header((3, 2)) + bytes(40), "promises 48 bytes of numbers but holds 40"),
     "long.npy": (header((3, 2)) + bytes(56), "promises 48 bytes of numbers but holds 56"),
     "object.npy": (pickled(), "Python objects, which could run code"),

@@ -302,7 +302,7 @@ def test_a_missing_collection_is_a_sentence(tmp_path):
     from manyview.cli.main import app
 
     shown = CliRunner().invoke(app, ["serve", str(tmp_path / "none.manyview")])
-    assert shown.exit_code == 1 and "is not a manyview collection" in shown.output
+    assert shown.exit_code == 1 and "does not exist. Make it with" in shown.output
 
 
 def test_state_over_the_socket(live):

@@ -129,7 +129,7 @@ def test_a_run_whose_views_are_others_now_is_refused(tmp_path):
         collection.add_view("extra", "2", np.eye(80, 4, dtype=np.float32))
         with pytest.raises(StoreError, match="view 'extra' is not what it was when run 1 was made"):
             add_items(collection)
-        with pytest.raises(ParameterError, match="options describe a source"):
+        with pytest.raises(ParameterError, match="describe a source; name that too"):
             add_items(collection, id="name")
 
 

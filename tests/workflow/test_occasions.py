@@ -7,6 +7,7 @@ import pytest
 
 from manyview import Collection
 from manyview.web.api.items import facets, items_page
+from manyview.web.api.search import search_page
 from manyview.web.site_data import site_answers
 from manyview.workflow.compute import compute_views
 from manyview.workflow.reading.index import Index
@@ -36,6 +37,7 @@ def test_orders_and_facets(path):
         index = Index(found)
         for sort, expected in (("date", "daebc"), ("newest", "beadc")):
             assert "".join(item.key for item in items_page(index, sort=sort).items) == expected
+            assert "".join(item.key for item in search_page(index, sort=sort).items) == expected
         counts = facets(index)
         assert [(one.name, one.count) for one in counts.years] == [("2018", 1), ("2019", 2), ("2021", 1)]
         assert [(one.name, one.count) for one in counts.cameras] == [("Canon", 3), ("Pixel", 1)]

@@ -80,7 +80,9 @@ def test_the_list(photos):
 def test_words_that_may_be_one(photos):
     found = {(one.kind, frozenset(one.tags)): one for one in kin_of_tags(photos, meaning=False)}
     assert found.keys() == {("spelling", frozenset({"cafe", "café"})), ("number", frozenset({"Cat", "cats"}))}
-    assert found["number", frozenset({"Cat", "cats"})].sentence == "'Cat' and 'cats' are one and many of a thing"
+    assert (
+        found["number", frozenset({"Cat", "cats"})].sentence == "'Cat' and 'cats' are singular and plural of one word"
+    )
     photos.edit_tags("parent", "cats", "Cat")  # a person says that they are two
     assert [one.kind for one in kin_of_tags(photos, meaning=False)] == ["spelling"]
 
@@ -182,7 +184,7 @@ def test_a_parent_is_written_as_a_path_and_taken_back(photos):
     assert ("Animals", "Pets", "Cat") in photos.hierarchy
     photos.edit_tags("parent", "Rome", "")
     assert not any(path[-1] == "Rome" and path[1:] for path in photos.hierarchy)
-    with pytest.raises(ParameterError, match="'Cat' stands below 'Pets'"):
+    with pytest.raises(ParameterError, match="'Cat' is below 'Pets'"):
         photos.edit_tags("parent", "Pets", "Cat")
     photos.apply()
     assert in_files(photos)["a.png"] == (["Cat"], ["Animals|Pets|Cat"])
@@ -259,8 +261,8 @@ def test_aliases(photos):
         (("rename", "Cat"), "use it as: rename TAG NEW"),
         (("merge", "Cat"), "two different tags"),
         (("rename", "Cat", " "), "a tag must be a word"),
-        (("rename", "Cat", "Cat"), "is called so already"),
-        (("alias", "Cat", "Cat"), "that very tag"),
+        (("rename", "Cat", "Cat"), "is called 'Cat' already"),
+        (("alias", "Cat", "Cat"), "are the same tag already"),
     ],
 )
 def test_what_cannot_be(photos, words, sentence):

@@ -25,7 +25,7 @@ class TestOtherPrograms:
             shown = collection.apply(dry_run=True).changes[0]
             assert shown.lines() == ["+ Family", "+ beach", "= holiday", "= sea", "= AC/DC", "= Anna"]
             done = collection.apply()
-            assert done.sentence == "2 tags put into 1 sidecars (1 new)"
+            assert done.sentence == "2 tags put into 1 sidecar (1 new)"
             new = source / "p.jpg.xmp"
             assert words(new) == ["holiday", "sea", "AC/DC", "Anna", "Family", "beach"]
             paths = ["holiday", "Places|Ireland|Sea", "AC/DC", "People|Anna", "Family", "beach"]
@@ -93,7 +93,7 @@ class TestOtherPrograms:
         (source / "p.png.xmp").write_bytes(m.xmp(digikam=("Animals/Dog", "cat")))
         with Collection.create(tmp_path / "c.manyview", source) as collection:
             collection.decide([(1, "dog")], False)
-            assert collection.apply().sentence == "1 taken out of 1 sidecars"
+            assert collection.apply().sentence == "1 taken out of 1 sidecar"
             assert listed(source / "p.png.xmp") == ["cat"]
 
     def test_after_another_program_wrote_undo_takes_only_the_accepted_words(self, tmp_path):

@@ -1,4 +1,5 @@
 import type { Page } from "../lib/router.svelte";
+import { site } from "../lib/site";
 import type { IconName } from "./icons";
 
 export const NAV: { page: Page; label: string; icon: IconName }[] = [
@@ -8,4 +9,5 @@ export const NAV: { page: Page; label: string; icon: IconName }[] = [
   { page: "search", label: "Search", icon: "search" },
   { page: "compare", label: "Compare", icon: "compare" },
   { page: "runs", label: "Runs", icon: "runs" },
+  ...(site ? [] : [{ page: "files", label: "Files", icon: "files" } as const]),
 ];

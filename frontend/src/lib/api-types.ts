@@ -374,6 +374,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/duplicates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Duplicates
+         * @description Items that show the same, which would be kept, and why.
+         */
+        get: operations["list_duplicates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/duplicates/mark": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark
+         * @description Give a tag to all copies that would not be kept; nothing is deleted.
+         */
+        post: operations["mark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -918,6 +958,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/vocabulary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Vocabulary
+         * @description Every tag with how often and when it was used, and those that may be one.
+         */
+        get: operations["list_vocabulary"];
+        put?: never;
+        /**
+         * Care
+         * @description Rename, merge, alias, retire, silence, restore or place a tag.
+         */
+        post: operations["care"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/vocabulary/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Care
+         * @description What a change of tags would come to; nothing is changed.
+         */
+        post: operations["preview_care"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/write-back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview Writing
+         * @description What `apply` would change, file by file; the job `apply` does it.
+         */
+        get: operations["preview_writing"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/media/{item}/original": {
         parameters: {
             query?: never;
@@ -1290,6 +1394,52 @@ export interface components {
             /** Tags */
             tags: string[];
         };
+        /** DuplicateCopy */
+        DuplicateCopy: {
+            /** Has Thumb */
+            has_thumb: boolean;
+            /** Height */
+            height: number | null;
+            /** Id */
+            id: number;
+            /** Is Exact */
+            is_exact: boolean;
+            /** Is Kept */
+            is_kept: boolean;
+            /** Key */
+            key: string;
+            /** N Tags */
+            n_tags: number;
+            /** Opening */
+            opening: string | null;
+            /** Size */
+            size: number | null;
+            /** Why */
+            why: string;
+            /** Width */
+            width: number | null;
+        };
+        /** DuplicateGroup */
+        DuplicateGroup: {
+            /** Copies */
+            copies: components["schemas"]["DuplicateCopy"][];
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "exact" | "near";
+        };
+        /** DuplicatesPage */
+        DuplicatesPage: {
+            /** Command */
+            command: string;
+            /** Groups */
+            groups: components["schemas"]["DuplicateGroup"][];
+            /** N Others */
+            n_others: number;
+            /** Total */
+            total: number;
+        };
         /**
          * Entry
          * @description One thing that was done, as the history keeps it.
@@ -1354,6 +1504,21 @@ export interface components {
             reason: string;
             /** Sentence */
             sentence: string;
+        };
+        /** FileWrite */
+        FileWrite: {
+            /** After */
+            after: string[];
+            /** Before */
+            before: string[];
+            /** Is New */
+            is_new: boolean;
+            /** Items */
+            items: number[];
+            /** Lines */
+            lines: string[];
+            /** Path */
+            path: string;
         };
         /**
          * FirstQuestion
@@ -1562,7 +1727,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "fit" | "suggest" | "add" | "map";
+            kind: "fit" | "suggest" | "add" | "map" | "apply";
             /** Left */
             left: number | null;
             /** Log */
@@ -1595,6 +1760,8 @@ export interface components {
             method?: string | null;
             /** Seed */
             seed?: number | null;
+            /** To */
+            to?: ("xmp" | "embedded") | null;
             /** Top */
             top?: number | null;
             /** Views */
@@ -1659,6 +1826,13 @@ export interface components {
              * @enum {string}
              */
             state: "ready" | "absent";
+        };
+        /** MarkDuplicates */
+        MarkDuplicates: {
+            /** Kind */
+            kind?: ("exact" | "near") | null;
+            /** Tag */
+            tag: string;
         };
         /** Member */
         Member: {
@@ -1777,7 +1951,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "fit" | "suggest" | "add" | "map";
+            kind: "fit" | "suggest" | "add" | "map" | "apply";
             /** @default {} */
             settings: components["schemas"]["JobSettings"];
         };
@@ -1861,6 +2035,13 @@ export interface components {
             tags: components["schemas"]["TagShare"][];
             /** Views */
             views: components["schemas"]["ViewShare"][];
+        };
+        /** Program */
+        Program: {
+            /** Name */
+            name: string;
+            /** Sees */
+            sees: string;
         };
         /** Proposal */
         Proposal: {
@@ -2045,12 +2226,54 @@ export interface components {
             /** Steps */
             steps: components["schemas"]["StepDone"][];
         };
+        /** TagAction */
+        TagAction: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "rename" | "merge" | "alias" | "retire" | "silence" | "restore" | "parent";
+            /** Into */
+            into?: string | null;
+            /** Words */
+            words: string[];
+        };
         /** TagCount */
         TagCount: {
             /** Count */
             count: number;
             /** Name */
             name: string;
+        };
+        /** TagKin */
+        TagKin: {
+            /** Counts */
+            counts: number[];
+            /** Kind */
+            kind: string;
+            /** Sentence */
+            sentence: string;
+            /** Tags */
+            tags: string[];
+        };
+        /** TagLine */
+        TagLine: {
+            /** Aliases */
+            aliases: string[];
+            /** Is Retired */
+            is_retired: boolean;
+            /** Is Silent */
+            is_silent: boolean;
+            /** Last */
+            last: string;
+            /** N Accepted */
+            n_accepted: number;
+            /** N Items */
+            n_items: number;
+            /** Path */
+            path: string[];
+            /** Tag */
+            tag: string;
         };
         /** TagPlace */
         TagPlace: {
@@ -2060,6 +2283,15 @@ export interface components {
             depth: number;
             /** Name */
             name: string;
+        };
+        /** TagPreview */
+        TagPreview: {
+            /** N Files */
+            n_files: number;
+            /** N Items */
+            n_items: number;
+            /** Sentence */
+            sentence: string;
         };
         /**
          * TagQuestion
@@ -2150,6 +2382,17 @@ export interface components {
             /** Share */
             share: number;
         };
+        /** VocabularyPage */
+        VocabularyPage: {
+            /** Command */
+            command: string;
+            /** Kin */
+            kin: components["schemas"]["TagKin"][];
+            /** Tags */
+            tags: components["schemas"]["TagLine"][];
+            /** Total */
+            total: number;
+        };
         /** Why */
         Why: {
             /** Margin */
@@ -2159,6 +2402,27 @@ export interface components {
             sentence: string;
             /** Views */
             views: components["schemas"]["ViewPull"][];
+        };
+        /** WritePreview */
+        WritePreview: {
+            /** Command */
+            command: string;
+            /** Failed */
+            failed: string[];
+            /** Files */
+            files: components["schemas"]["FileWrite"][];
+            last: components["schemas"]["Entry"] | null;
+            /** Programs */
+            programs: components["schemas"]["Program"][];
+            /** Sentence */
+            sentence: string;
+            /**
+             * To
+             * @enum {string}
+             */
+            to: "xmp" | "embedded";
+            /** Total */
+            total: number;
         };
     };
     responses: {
@@ -3004,6 +3268,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DoubtfulPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_duplicates: {
+        parameters: {
+            query?: {
+                kind?: ("exact" | "near") | null;
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DuplicatesPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    mark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkDuplicates"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -4007,6 +4343,151 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    list_vocabulary: {
+        parameters: {
+            query?: {
+                text?: string;
+                order?: "count" | "name" | "last";
+                meaning?: boolean;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VocabularyPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    care: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TagAction"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    preview_care: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TagAction"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagPreview"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            408: components["responses"]["Error408"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            415: components["responses"]["Error415"];
+            421: components["responses"]["Error421"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    preview_writing: {
+        parameters: {
+            query?: {
+                to?: "xmp" | "embedded";
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WritePreview"];
                 };
             };
             400: components["responses"]["Error400"];

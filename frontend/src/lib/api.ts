@@ -18,6 +18,9 @@ export const api = {
   facets: (query: Query, signal?: Signal) => getJson<T.Facets>("api/search/facets", query, signal),
   tags: (text: string, signal?: Signal) =>
     getJson<T.TagList>("api/tags", { text, limit: 12 }, signal),
+  vocabulary: (query: Query, signal?: Signal) => getJson<T.Vocabulary>("api/vocabulary", query, signal),
+  duplicates: (query: Query, signal?: Signal) => getJson<T.DuplicateList>("api/duplicates", query, signal),
+  writing: (query: Query, signal?: Signal) => getJson<T.WritePreview>("api/write-back", query, signal),
   proposals: (query: Query, signal?: Signal) => getJson<T.ProposalList>("api/proposals", query, signal),
   sample: (signal?: Signal) => getJson<T.ProposalList>("api/proposals/sample", {}, signal),
   itemProposals: (query: Query, signal?: Signal) => getJson<T.ItemProposalList>("api/proposals/items", query, signal),
@@ -53,6 +56,9 @@ export const api = {
   tag: (items: number[], tag: string, answer: boolean) => postJson<T.Done>("api/tags", { items, tag, answer }),
   nameAndTag: (cluster: number, said: { name?: string; tag?: string; items?: number[] }) =>
     postJson<T.Done>(`api/clusters/${cluster}/tag`, said),
+  previewTags: (asked: T.TagAction) => postJson<T.TagPreview>("api/vocabulary/preview", asked),
+  careForTags: (asked: T.TagAction) => postJson<T.Done>("api/vocabulary", asked),
+  markDuplicates: (tag: string, kind: string | null) => postJson<T.Done>("api/duplicates/mark", { tag, kind }),
   rename: (id: number, name: string) => postJson<T.Done>(`api/clusters/${id}/rename`, { name }),
   pin: (id: number, pinned: boolean) => postJson<T.Done>(`api/clusters/${id}/pin`, { pinned }),
   level: (to: "coarser" | "finer") => postJson<T.Done>("api/clusters/level", { to }),

@@ -1,6 +1,6 @@
 /** The address holds the state: `#/clusters/12?tab=borderline&sel=3,5`. */
 
-export const PAGES = ["clusters", "map", "review", "search", "compare", "runs", "items", "problems"] as const;
+export const PAGES = ["clusters", "map", "review", "search", "compare", "runs", "items", "problems", "files"] as const;
 export type Page = (typeof PAGES)[number];
 export type Params = Record<string, string | number | boolean | null | undefined>;
 

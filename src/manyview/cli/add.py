@@ -8,31 +8,37 @@ from typing import Annotated
 import typer
 
 from .init import _given
-from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
+from .talk import SOME_BAD, CollectionPath, print_bad, print_json, progress, safe, say, spoken
 
 
 @spoken
 def add(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    collection: CollectionPath,
     source: Annotated[
-        Path | None, typer.Argument(help="Source to add. Without it, all known sources are scanned again.")
+        Path | None,
+        typer.Argument(metavar="SOURCE", help="Source to add. Without it, all known sources are scanned again."),
     ] = None,
     instead_of: Annotated[
-        Path | None, typer.Option("--instead-of", help="The known source that moved or was renamed to this one.")
+        Path | None,
+        typer.Option("--instead-of", metavar="SOURCE", help="The known source that moved or was renamed to this one."),
     ] = None,
-    id: Annotated[str | None, typer.Option(help="Table: the column that names an item.")] = None,
-    image: Annotated[str | None, typer.Option(help="Table: the column with the path of a picture or clip.")] = None,
-    text: Annotated[str | None, typer.Option(help="Table: the column with text.")] = None,
-    tags: Annotated[str | None, typer.Option(help="Table: the column with tags.")] = None,
-    tag_sep: Annotated[str | None, typer.Option(help="Table: the separator between tags.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Table: the folder that picture paths are relative to.")] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
+    id: Annotated[str | None, typer.Option(metavar="COLUMN", help="Table: the column that names an item.")] = None,
+    image: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Table: the column with the path of a picture or clip.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(metavar="COLUMN", help="Table: the column with text.")] = None,
+    tags: Annotated[str | None, typer.Option(metavar="COLUMN", help="Table: the column with tags.")] = None,
+    tag_sep: Annotated[str | None, typer.Option(metavar="TEXT", help="Table: the separator between tags.")] = None,
+    root: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Table: the folder that picture paths are relative to.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Put new items into the clusters of the newest run, without a refit, and say what changed.
 
     Files that moved, changed or are gone are noticed too: a file with the same bytes at another place is the same
-    item, and keeps its tags, answers and place. Stopped at any moment, the same command finishes it.
+    item, and keeps its tags, answers and place. If it is interrupted, run the same command again.
     """
     from ..workflow.add import add_items
     from ..workflow.collection import Collection

@@ -7,21 +7,27 @@ from typing import Annotated
 
 import typer
 
-from .talk import FAILED, SOME_BAD, print_json, progress, safe, say, spoken
+from .talk import FAILED, SOME_BAD, CollectionPath, print_json, progress, safe, say, spoken
 
 _SHOWN = 40
 
 
 @spoken
 def apply(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    to: Annotated[str, typer.Option(help="xmp (sidecars), csv, json, or embedded (the files themselves).")] = "xmp",
+    collection: CollectionPath,
+    to: Annotated[
+        str, typer.Option(metavar="WHERE", help="xmp (sidecars), csv, json, or embedded (the files themselves).")
+    ] = "xmp",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be written.")] = False,
     naming: Annotated[
-        str, typer.Option(help="Name of a new sidecar: full (photo.jpg.xmp) or stem (photo.xmp).")
+        str, typer.Option(metavar="NAMING", help="Name of a new sidecar: full (photo.jpg.xmp) or stem (photo.xmp).")
     ] = "full",
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file, for csv and json.")] = None,
-    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PATH", help="The file, for csv and json.")
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who does it, for the history. Default: your user name.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Write the tags you accepted to where other programs find them.
@@ -46,7 +52,7 @@ def apply(
                 say(f"... and {len(done.changes) - _SHOWN} more; --json lists all of them")
         say(safe(done.sentence))
         if done.entry is not None:
-            say(f"Back: manyview undo {safe(collection)} {done.entry.id}")
+            say(f"To undo: manyview undo {safe(collection)} {done.entry.id}")
     for problem in done.failed[:20]:
         typer.echo(f"  {safe(problem.path)}: {safe(problem.sentence)}", err=True)
     if len(done.failed) > 20:

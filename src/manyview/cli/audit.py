@@ -42,9 +42,9 @@ def accept_at_least(
         with Collection.open(path) as found:
             _say_plan(tell, plan_audit(found, share, tag=tag), share)
     else:
-        tell(f"going on after {audit.now.asked} answers, {audit.now.right} of them yes")
+        tell(f"continuing after {audit.now.asked} answers, {audit.now.right} of them yes")
     if audit.question is not None:
-        tell("  y: right   n: wrong   u: take the last answer back   q: stop, and go on later")
+        tell("  y: right   n: wrong   u: undo the last answer   q: stop, and continue later")
     while audit.question is not None:
         letter = _ask(path, audit, tell)
         if letter in ("y", "n"):
@@ -52,7 +52,7 @@ def accept_at_least(
         elif letter == "u":
             audit = write(take_back, audit.id)
         elif letter in ("q", ""):
-            tell("stopped; every answer is kept, and the same command goes on from there")
+            tell("stopped; every answer is kept, and the same command continues from there")
             break
         else:
             tell("  please answer y, n, u or q")
@@ -78,14 +78,15 @@ def _say_plan(tell: Any, told: Any, share: float) -> None:
     if told.n == 0:
         tell(f"no proposals are likely enough to guarantee {share:.0%}")
         return
-    tell(f"{told.n} proposals promise enough to try for {share:.0%}.")
+    tell(f"{told.n} proposals are likely enough to try for {share:.0%}.")
     if told.reached < 0.5:
-        tell("If the promises hold it will hardly be reached; try a smaller share.")
+        tell("If their probabilities are right, it will hardly be reached; try a smaller share.")
         return
-    tell(f"If the promises hold, about {told.answers} answers bring about {told.tags} tags.")
+    tell(f"If their probabilities are right, about {told.answers} answers bring about {told.tags} tags.")
     if not told.is_worth_it:
         tell(
-            "That is as much work as looking at each of them: `manyview serve` shows them one by one, or 24 at a time."
+            "That saves little: you would answer most of these yourself. `manyview serve` shows them one by one, or "
+            "24 at a time."
         )
 
 

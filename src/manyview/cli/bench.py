@@ -11,7 +11,7 @@ from .talk import print_json, print_table, say, spoken
 
 @spoken
 def bench(
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same figures.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same figures.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Quality and speed of the methods on the bundled handwritten numerals, beside plain k-means.

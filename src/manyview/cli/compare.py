@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .talk import print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 
 @spoken
 def compare(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    first: Annotated[int, typer.Argument(help="Number of a run.")],
-    second: Annotated[int, typer.Argument(help="Number of another run.")],
+    collection: CollectionPath,
+    first: Annotated[int, typer.Argument(metavar="RUN", help="Number of a run.")],
+    second: Annotated[int, typer.Argument(metavar="RUN", help="Number of another run.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, with every item that moved.")] = False,
 ) -> None:
     """Compare two runs: which clusters match, which items moved, how far they agree."""

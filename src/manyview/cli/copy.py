@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from .talk import print_json, progress, safe, say, spoken
+from .talk import CollectionPath, print_json, progress, safe, say, spoken
 
 
 @spoken
 def copy(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    target: Annotated[Path, typer.Argument(help="The copy to make: a folder that does not exist yet.")],
+    collection: CollectionPath,
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="The copy to make: a folder that does not exist yet.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Copy a collection as it is now, whole, while others may go on writing: a backup.

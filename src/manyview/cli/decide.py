@@ -9,29 +9,40 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import ParameterError
-from .talk import OldMinScore, print_json, probability_of, safe, say, spoken
+from .talk import CollectionPath, OldMinScore, print_json, probability_of, safe, say, spoken
 
 _PATIENCE = 120.0
 """Seconds to wait for others that are writing."""
 
-_Collection = Annotated[Path, typer.Argument(help="NAME.manyview")]
-_Item = Annotated[list[str] | None, typer.Option(help="Item, by name or number (repeatable).")]
-_Tag = Annotated[str | None, typer.Option(help="Tag; together with --item exactly that pair, proposed or not.")]
-_Probability = Annotated[float | None, typer.Option(help="Open proposals at least this likely (0 to 1).")]
+_Item = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ITEM", help="All open proposals of this item, by name or number (repeatable)."),
+]
+_Tag = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TAG",
+        help="All open proposals of this tag, unlikely ones too; with --item exactly that pair, proposed or not.",
+    ),
+]
+_Probability = Annotated[float | None, typer.Option(metavar="P", help="Open proposals at least this likely (0 to 1).")]
 _All = Annotated[bool, typer.Option("--all", help="Every open proposal.")]
 _From = Annotated[
     Path | None,
-    typer.Option("--from", help="Read the pairs from a file, such as one that `suggest -o` wrote and you edited."),
+    typer.Option(
+        "--from", metavar="FILE", help="Read the pairs from a file, such as one that `suggest -o` wrote and you edited."
+    ),
 ]
 _Reviewed = Annotated[
     bool, typer.Option("--reviewed", help="You looked at each one, so the answers show how complete the tags are.")
 ]
-_Who = Annotated[str | None, typer.Option(help="Who decides. Default: your user name.")]
-_Why = Annotated[str | None, typer.Option(help="The reason, kept with the answers.")]
+_Who = Annotated[str | None, typer.Option(metavar="NAME", help="Who decides. Default: your user name.")]
+_Why = Annotated[str | None, typer.Option(metavar="TEXT", help="The reason, kept with the answers.")]
 _AtLeast = Annotated[
     float | None,
     typer.Option(
-        help="Guarantee that at least this share is right (such as 0.8): you are asked about a random sample first."
+        metavar="SHARE",
+        help="Guarantee that at least this share is right (such as 0.8): you are asked about a random sample first.",
     ),
 ]
 _DryRun = Annotated[
@@ -39,14 +50,16 @@ _DryRun = Annotated[
 ]
 _Yes = Annotated[
     bool,
-    typer.Option("--yes", help="With --min-probability: go ahead, whether the probabilities are known or estimated."),
+    typer.Option(
+        "--yes", help="With --min-probability: do not ask first, even where probabilities are only estimated."
+    ),
 ]
 _Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @spoken
 def accept(
-    collection: _Collection,
+    collection: CollectionPath,
     item: _Item = None,
     tag: _Tag = None,
     min_probability: _Probability = None,
@@ -63,8 +76,8 @@ def accept(
 ) -> None:
     """Say yes to proposals, by item, tag or probability. One entry of the history; `undo` takes it back.
 
-    --at-least 0.8 asks you about a random sample of the likeliest, and accepts the rest once it is certain, with 95 %
-    confidence, that at least 80 % of them are right.
+    --at-least 0.8 asks you about a random sample of the likeliest, and accepts the rest once your answers show,
+    with 95 % confidence, that at least 80 % of them are right.
     """
     least = probability_of(min_probability, min_score)
     if at_least is not None:
@@ -83,7 +96,7 @@ def accept(
 
 @spoken
 def reject(
-    collection: _Collection,
+    collection: CollectionPath,
     item: _Item = None,
     tag: _Tag = None,
     min_probability: _Probability = None,
@@ -112,13 +125,13 @@ def _ask_first(path: Path, as_json: bool) -> None:
     if run is None or is_known(run):
         return
     if n_answers >= ENOUGH_ANSWERS:
-        how = f"{n_answers} answers are there: run `manyview suggest` again, and the line can be trusted"
+        how = f"You have given {n_answers} answers: run `manyview suggest` again to use them"
     else:
         left = ENOUGH_ANSWERS - n_answers
-        how = f"{left} quick answers (`manyview serve`), `suggest` again, and the line can be trusted"
-    typer.echo(f"note: of items that have tags the probabilities are an estimate. {how};", err=True)
-    typer.echo("      or --at-least 0.8 asks about some of them and guarantees the rest.", err=True)
-    if sys.stdin.isatty() and not as_json and not typer.confirm("Accept by this line all the same?", err=True):
+        how = f"To know better, answer {left} proposals (`manyview serve`) and run `manyview suggest` again"
+    typer.echo(f"note: for items that have tags already, the probabilities are only estimates. {how};", err=True)
+    typer.echo("      or use --at-least 0.8, which asks about some of them and guarantees the rest.", err=True)
+    if sys.stdin.isatty() and not as_json and not typer.confirm("Accept all of them anyway?", err=True):
         raise typer.Exit(0)
 
 

@@ -20,7 +20,9 @@ _N_PROPOSALS = 8
 
 @spoken
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where pictures, collection and report go.")] = Path("manyview-demo"),
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where pictures, collection and report go.")] = Path(
+        "manyview-demo"
+    ),
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """The whole thing on 1,849 tagged pictures: groups, names, missing tags, figures, report; then the gallery."""

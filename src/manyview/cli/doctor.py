@@ -99,7 +99,7 @@ def _extra_codecs() -> dict[str, str]:
 
 @spoken
 def doctor(
-    collection: Annotated[Path | None, typer.Argument(help="NAME.manyview to check.")] = None,
+    collection: Annotated[Path | None, typer.Argument(metavar="NAME.manyview", help="The collection to check.")] = None,
     repair: Annotated[
         bool, typer.Option("--repair", help="Rebuild a damaged catalogue from the sources and your answers.")
     ] = False,

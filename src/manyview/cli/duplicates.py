@@ -7,19 +7,24 @@ from typing import Annotated
 
 import typer
 
-from .talk import print_json, safe, say, spoken
+from .talk import CollectionPath, print_json, safe, say, spoken
 
 
 @spoken
 def duplicates(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    kind: Annotated[str | None, typer.Option(help="Only exact copies, or only near ones: exact or near.")] = None,
-    mark: Annotated[str | None, typer.Option(help="Give this tag to all that would not be kept; undoable.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the list to a .csv or .json file.")
+    collection: CollectionPath,
+    kind: Annotated[
+        str | None, typer.Option(metavar="KIND", help="Only exact copies, or only near ones: exact or near.")
     ] = None,
-    rows: Annotated[int, typer.Option(min=1, help="Number of groups to list.")] = 40,
-    who: Annotated[str | None, typer.Option(help="Who marks them. Default: your user name.")] = None,
+    mark: Annotated[
+        str | None,
+        typer.Option(metavar="TAG", help="Give this tag to every copy that would not be kept; `undo` takes it back."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PATH", help="Write the list to a .csv or .json file.")
+    ] = None,
+    rows: Annotated[int, typer.Option(min=1, metavar="N", help="Number of groups to list.")] = 40,
+    who: Annotated[str | None, typer.Option(metavar="NAME", help="Who marks them. Default: your user name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List exact copies and near ones side by side, which would be kept, and why. Nothing is ever deleted."""

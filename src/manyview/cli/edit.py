@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .talk import print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 _ACTIONS = """rename CLUSTER [NAME] | tag CLUSTER [WORD] | merge CLUSTER CLUSTER ... | split CLUSTER |
 move ITEM ... | pin CLUSTER | unpin CLUSTER | link ITEM ITEM | unlink ITEM ITEM"""
@@ -27,16 +26,20 @@ _HOW = {
 
 @spoken
 def edit(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    action: Annotated[str, typer.Argument(help=_ACTIONS)],
-    what: Annotated[list[str], typer.Argument(help="Clusters by number; items by name or number.")],
-    into: Annotated[int | None, typer.Option(help="merge: the cluster whose number and name stay.")] = None,
-    parts: Annotated[int | None, typer.Option(help="split: number of parts. Default: 2.")] = None,
-    to: Annotated[int | None, typer.Option(help="move: the target cluster.")] = None,
+    collection: CollectionPath,
+    action: Annotated[str, typer.Argument(metavar="ACTION", help=_ACTIONS)],
+    what: Annotated[list[str], typer.Argument(metavar="WHAT", help="Clusters by number; items by name or number.")],
+    into: Annotated[
+        int | None, typer.Option(metavar="CLUSTER", help="merge: the cluster whose number and name stay.")
+    ] = None,
+    parts: Annotated[int | None, typer.Option(metavar="N", help="split: number of parts. Default: 2.")] = None,
+    to: Annotated[int | None, typer.Option(metavar="CLUSTER", help="move: the target cluster.")] = None,
     new: Annotated[bool, typer.Option("--new", help="move: into a new cluster.")] = False,
-    name: Annotated[str | None, typer.Option(help="move --new: its name.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="move --new: its name.")] = None,
     apart: Annotated[bool, typer.Option("--apart", help="link: keep them apart instead of together.")] = False,
-    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
+    who: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who does it, for the history. Default: your user name.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Rename, merge, split or pin clusters; move and link items. Edits survive refits; `undo` takes them back."""
@@ -118,8 +121,8 @@ def _number(word: str) -> int:
 
 @spoken
 def history(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    limit: Annotated[int, typer.Option(min=1, help="Number of entries to list, newest first.")] = 20,
+    collection: CollectionPath,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="Number of entries to list, newest first.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List what was done, by whom and when; `undo` takes an entry back by its number."""

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .talk import print_json, print_table, progress, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, progress, safe, say, spoken
 
 _TAG_FIGURES = ("P@1", "P@5", "R@1", "R@5", "C@1", "C@5", "ECE")
 
 
 @spoken
 def evaluate(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    hide_tags: Annotated[float, typer.Option(help="Share of the tags to hide and find again; 0 hides none.")] = 0.4,
+    collection: CollectionPath,
+    hide_tags: Annotated[
+        float, typer.Option(metavar="SHARE", help="Share of the tags to hide and find again; 0 hides none.")
+    ] = 0.4,
     labels: Annotated[
-        str | None, typer.Option(help="True classes: a column, a CSV of id,label, or 'folder'. Judges clusters too.")
+        str | None,
+        typer.Option(
+            metavar="CLASSES", help="True classes: a column, a CSV of id,label, or 'folder'. Judges clusters too."
+        ),
     ] = None,
-    method: Annotated[str | None, typer.Option("-m", "--method", help="The method whose clusters are judged.")] = None,
+    method: Annotated[
+        str | None, typer.Option("-m", "--method", metavar="METHOD", help="The method whose clusters are judged.")
+    ] = None,
     clusters: Annotated[
-        int | None, typer.Option("-k", "--clusters", help="Number of clusters. Default: the number of classes.")
+        int | None,
+        typer.Option("-k", "--clusters", metavar="N", help="Number of clusters. Default: the number of classes."),
     ] = None,
-    draws: Annotated[int, typer.Option(help="Repetitions with different random numbers.")] = 3,
-    items: Annotated[int, typer.Option(help="Of a larger collection, judge this many items.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same figures.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
+    draws: Annotated[int, typer.Option(metavar="N", help="Repetitions with different random numbers.")] = 3,
+    items: Annotated[int, typer.Option(metavar="N", help="Of a larger collection, judge this many items.")] = 10_000,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same figures.")] = 0,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Measure quality on your own data: hidden tags found again, and clusters against classes.

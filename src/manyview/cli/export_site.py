@@ -7,18 +7,21 @@ from typing import Annotated
 
 import typer
 
-from .talk import print_json, progress, safe, say, spoken
+from .talk import CollectionPath, print_json, progress, safe, say, spoken
 
 
 @spoken
 def export_site(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write; it must not exist yet.")],
+    collection: CollectionPath,
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="PATH", help="The folder to write: a new one, or an earlier export."),
+    ],
     public: Annotated[
         bool, typer.Option("--public", help="Let other users of this machine read it, such as a web server.")
     ] = False,
     positions: Annotated[
-        bool, typer.Option("--positions", help="Say where pictures were taken; without it that stays here.")
+        bool, typer.Option("--positions", help="Include where pictures were taken. Default: left out.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

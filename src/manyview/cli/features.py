@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .talk import SOME_BAD, print_bad, print_json, print_table, progress, safe, say, spoken
+from .talk import SOME_BAD, CollectionPath, print_bad, print_json, print_table, progress, safe, say, spoken
 
 
 @spoken
 def features(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    collection: CollectionPath,
     view: Annotated[
-        list[str] | None, typer.Option(help="View to compute (repeatable). Default: the default views.")
+        list[str] | None,
+        typer.Option(metavar="VIEW", help="View to compute (repeatable). Default: those that --list calls default."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="An ONNX file for the view 'embedding'.")] = None,
-    again: Annotated[bool, typer.Option("--again", help="Compute them again.")] = False,
+    model: Annotated[
+        str | None, typer.Option(metavar="FILE", help="An ONNX file of your own for the view 'embedding'.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Compute the views again, though they are complete.")] = False,
     list_all: Annotated[
         bool, typer.Option("--list", help="Only list the views that are present and those that can be computed.")
     ] = False,
-    jobs: Annotated[int | None, typer.Option(help="Threads and child processes. Default: all cores.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="Threads and child processes. Default: all cores.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Compute views of the items: what pictures look like, what texts say.
@@ -66,7 +70,8 @@ def features(
         rows = [(name, info.n_columns, done.rows.get(name, 0), _short(info.version)) for name, info in views]
         print_table(("view", ">columns", ">new rows", "version"), rows)
         if done.n_duplicates:
-            say(f"  {done.n_duplicates} pictures repeat others; they will be clustered with those")
+            many = f"{done.n_duplicates} pictures repeat others and will be in the same clusters"
+            say(f"  {'1 picture repeats another and will be in the same cluster' if done.n_duplicates == 1 else many}")
         for note in done.notes:
             say(f"  {safe(note)}")
     print_bad(done.bad)

@@ -9,23 +9,26 @@ import typer
 
 from ..workflow.methods_table import DEFAULT_METHOD, method_list
 from .show import print_clusters
-from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
+from .talk import SOME_BAD, CollectionPath, print_bad, print_json, progress, safe, say, spoken
 
 
 @spoken
 def fit(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    method: Annotated[str, typer.Option("-m", "--method", help=f"{method_list()}.")] = DEFAULT_METHOD,
+    collection: CollectionPath,
+    method: Annotated[str, typer.Option("-m", "--method", metavar="METHOD", help=f"{method_list()}.")] = DEFAULT_METHOD,
     n_clusters: Annotated[
-        int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters. Default: chosen from the data.")
+        int | None,
+        typer.Option("-k", "--clusters", min=1, metavar="N", help="Number of clusters. Default: chosen from the data."),
     ] = None,
     view: Annotated[
-        list[str] | None, typer.Option(help="View to use (repeatable). Default: all views and the tags.")
+        list[str] | None,
+        typer.Option(metavar="VIEW", help="View to use (repeatable). Default: all views and the tags."),
     ] = None,
     annotations: Annotated[
-        Path | None, typer.Option(help="For aplsa: OTHER.manyview, whose tags help; it is only read.")
+        Path | None,
+        typer.Option(metavar="OTHER.manyview", help="For aplsa: OTHER.manyview, whose tags help; it is only read."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same clusters.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same clusters.")] = 0,
     fresh: Annotated[
         bool,
         typer.Option("--fresh", help="Start afresh instead of continuing a run with the same settings (consensus)."),
@@ -38,9 +41,11 @@ def fit(
     ] = False,
     language: Annotated[
         str | None,
-        typer.Option(help="Language of guessed names: en, de, fr, es, it, pt or nl. Default: your locale's."),
+        typer.Option(
+            metavar="CODE", help="Language of guessed names: en, de, fr, es, it, pt or nl. Default: your locale's."
+        ),
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Group the items, name the groups, and keep the result as a run.

@@ -14,19 +14,25 @@ OUTPUT = typer.Option("-o", "--output", help="The collection to make. Default: N
 
 @spoken
 def init(
-    source: Annotated[Path, typer.Argument(help="A folder, a table (.csv .tsv .jsonl .parquet), or .npz .npy .mat.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="A folder, a table (.csv .tsv .jsonl .parquet), or .npz .npy .mat.")
+    ],
     output: Annotated[Path | None, OUTPUT] = None,
-    id: Annotated[str | None, typer.Option(help="Table: the column that names an item.")] = None,
-    image: Annotated[str | None, typer.Option(help="Table: the column with the path of a picture or clip.")] = None,
-    text: Annotated[str | None, typer.Option(help="Table: the column with text.")] = None,
-    tags: Annotated[str | None, typer.Option(help="Table: the column with tags.")] = None,
-    tag_sep: Annotated[str | None, typer.Option(help="Table: the separator between tags.")] = None,
-    root: Annotated[Path | None, typer.Option(help="Table: the folder that picture paths are relative to.")] = None,
+    id: Annotated[str | None, typer.Option(metavar="COLUMN", help="Table: the column that names an item.")] = None,
+    image: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Table: the column with the path of a picture or clip.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(metavar="COLUMN", help="Table: the column with text.")] = None,
+    tags: Annotated[str | None, typer.Option(metavar="COLUMN", help="Table: the column with tags.")] = None,
+    tag_sep: Annotated[str | None, typer.Option(metavar="TEXT", help="Table: the separator between tags.")] = None,
+    root: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Table: the folder that picture paths are relative to.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make a collection from a folder, a table or feature files.
 
-    Nothing in the source is changed, and nothing is computed yet. Done again with the same source, it notices what is
+    Nothing in the source is changed, and nothing is computed yet. Run again with the same source, it notices what is
     new, changed or gone.
     """
     from ..workflow.reading.inventory import take_inventory

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .talk import print_json, progress, safe, say, spoken
+from .talk import CollectionPath, print_json, progress, safe, say, spoken
 
 
 @spoken
 def map(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same map.")] = 0,
+    collection: CollectionPath,
+    run: Annotated[int | None, typer.Option(metavar="N", help="Number of the run. Default: the newest.")] = None,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same map.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Make the map that the gallery shows: similar items close together."""

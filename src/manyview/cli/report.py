@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from .talk import print_json, safe, say, spoken
+from .talk import CollectionPath, print_json, safe, say, spoken
 
 
 @spoken
 def report(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    collection: CollectionPath,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file to write. Default: NAME.html.")
+        Path | None, typer.Option("-o", "--output", metavar="PATH", help="The file to write. Default: NAME.html.")
     ] = None,
-    run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
+    run: Annotated[int | None, typer.Option(metavar="N", help="Number of the run. Default: the newest.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Let other users of this machine read it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from .talk import safe, say, spoken
+from .talk import CollectionPath, safe, say, spoken
 
 _EVERY = 0.2
 """Seconds between two looks at what was typed."""
@@ -22,11 +22,17 @@ _EVERY = 0.2
 
 @spoken
 def serve(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
+    collection: CollectionPath,
     port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Default: 8765, or a free one if that is taken.")
+        int | None, typer.Option(min=0, max=65535, metavar="N", help="Default: 8765, or a free one if that is taken.")
     ] = None,
-    host: Annotated[str, typer.Option(help="Listen on another address. Read the warning first.")] = ("127.0.0.1"),
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Listen on another address: others can then reach the gallery, unencrypted, and look but not change.",
+        ),
+    ] = ("127.0.0.1"),
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,
 ) -> None:
     """Open the gallery in the browser, on this machine only. Ctrl-C ends it."""

@@ -8,36 +8,47 @@ from typing import Annotated, Any
 
 import typer
 
-from .talk import print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 _ORDERS = ("name", "date", "newest")
 
 
 @spoken
 def show(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    run: Annotated[int | None, typer.Option(help="Number of the run. Default: the newest.")] = None,
-    items: Annotated[bool, typer.Option("--items", help="List the items with path and label.")] = False,
+    collection: CollectionPath,
+    run: Annotated[int | None, typer.Option(metavar="N", help="Number of the run. Default: the newest.")] = None,
+    items: Annotated[bool, typer.Option("--items", help="List the items, each with its path and cluster.")] = False,
     search: Annotated[
         str | None,
         typer.Option(
-            help='Only items like these: tag:beach -tag:people untagged "some words"; or what is seen: sunset.'
+            metavar="WORDS",
+            help='Only items like these: tag:beach -tag:people untagged "some words"; or what is seen: sunset.',
         ),
     ] = None,
     order: Annotated[
-        str | None, typer.Option(help="Order of the items: name, date (oldest first) or newest. Default: as they came.")
+        str | None,
+        typer.Option(
+            metavar="ORDER", help="Order of the items: name, date (oldest first) or newest. Default: as they came."
+        ),
     ] = None,
     more: Annotated[
-        bool, typer.Option("--more", help="With --search: also pictures that fit less, in their order.")
+        bool, typer.Option("--more", help="With --search: also pictures that fit less well, the best first.")
     ] = False,
-    cluster: Annotated[int | None, typer.Option(help="One cluster in full, by its number.")] = None,
-    item: Annotated[str | None, typer.Option(help="Explain why this item (name or number) is in its cluster.")] = None,
+    cluster: Annotated[int | None, typer.Option(metavar="N", help="One cluster in full, by its number.")] = None,
+    item: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ITEM", help="When and where this item was made, and why it is in its cluster; by name or number."
+        ),
+    ] = None,
     problems: Annotated[
         bool, typer.Option("--problems", help="List the files that could not be read, or only in part, and why.")
     ] = False,
     level: Annotated[
         int | None,
-        typer.Option(min=1, help="Show this many clusters: a coarser or finer level, before edits (consensus)."),
+        typer.Option(
+            min=1, metavar="N", help="Show this many clusters: a coarser or finer level, before edits (consensus)."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:

@@ -8,7 +8,19 @@ from typing import Annotated, Any
 
 import typer
 
-from .talk import SOME_BAD, OldMinScore, print_bad, print_json, print_table, probability_of, progress, safe, say, spoken
+from .talk import (
+    SOME_BAD,
+    CollectionPath,
+    OldMinScore,
+    print_bad,
+    print_json,
+    print_table,
+    probability_of,
+    progress,
+    safe,
+    say,
+    spoken,
+)
 
 _KEPT = 5
 """Proposals per item that are kept, however few are shown."""
@@ -17,19 +29,25 @@ _LINES = (0.9, 0.7, 0.5)
 
 @spoken
 def suggest(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    top: Annotated[int, typer.Option(help="Proposals per item.")] = _KEPT,
-    min_probability: Annotated[float | None, typer.Option(help="Only proposals at least this likely (0 to 1).")] = None,
-    tag: Annotated[str | None, typer.Option(help="Only this tag.")] = None,
-    item: Annotated[str | None, typer.Option(help="Only this item, by name or number.")] = None,
-    by: Annotated[str, typer.Option(help="Order of the table: probability, item or tag.")] = "probability",
-    rows: Annotated[int, typer.Option(help="Rows of the table; 0 shows all.")] = 30,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write all of them to a .csv or .json.")] = None,
+    collection: CollectionPath,
+    top: Annotated[int, typer.Option(metavar="N", help="Proposals per item.")] = _KEPT,
+    min_probability: Annotated[
+        float | None, typer.Option(metavar="P", help="Only proposals at least this likely (0 to 1).")
+    ] = None,
+    tag: Annotated[str | None, typer.Option(metavar="TAG", help="Only this tag.")] = None,
+    item: Annotated[str | None, typer.Option(metavar="ITEM", help="Only this item, by name or number.")] = None,
+    by: Annotated[
+        str, typer.Option(metavar="ORDER", help="Order of the table: probability, item or tag.")
+    ] = "probability",
+    rows: Annotated[int, typer.Option(metavar="N", help="Rows of the table; 0 shows all.")] = 30,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="PATH", help="Write all proposals to a .csv or .json file.")
+    ] = None,
     completeness: Annotated[
-        float | None, typer.Option(help="Share of the true tags that are recorded, if you know it.")
+        float | None, typer.Option(metavar="SHARE", help="Share of the true tags that are recorded, if you know it.")
     ] = None,
     rare_words: Annotated[
-        bool, typer.Option("--rare-words", help="Propose rare words more often; more are then wrong.")
+        bool, typer.Option("--rare-words", help="Propose rare words more often; more of the proposals are then wrong.")
     ] = False,
     first_tags: Annotated[
         bool, typer.Option("--first-tags", help="Words for pictures nobody has tagged, by what each cluster shows.")
@@ -38,23 +56,26 @@ def suggest(
         bool, typer.Option("--each-picture", help="First tags picture by picture; less sure than by cluster.")
     ] = False,
     language: Annotated[
-        str | None, typer.Option(help="Language of first tags: en, de, fr, es, it, pt or nl. Default: the last fit's.")
+        str | None,
+        typer.Option(
+            metavar="CODE", help="Language of first tags: en, de, fr, es, it, pt or nl. Default: the last fit's."
+        ),
     ] = None,
     only_open: Annotated[
         bool, typer.Option("--open", help="Compute nothing; list the proposals of the last run that are still open.")
     ] = False,
     doubtful: Annotated[
-        bool, typer.Option("--doubtful", help="List recorded tags that do not seem to belong, instead.")
+        bool, typer.Option("--doubtful", help="Instead, list recorded tags that do not seem to belong.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same proposals.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads. Default: all cores.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same proposals.")] = 0,
+    jobs: Annotated[int | None, typer.Option(metavar="N", help="Threads. Default: all cores.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     min_score: OldMinScore = None,
 ) -> None:
     """Propose the tags that items lack, each with a reason and how likely it is right.
 
-    Of the proposals with probability 0.8, four in five should be right. The table lists what is worth asking, from one
-    half on; --min-probability 0 lists all. Nothing is changed until you accept.
+    Of the proposals with probability 0.8, four in five should be right. The table lists what is worth asking: a
+    probability of 0.5 or more. --min-probability 0 lists all. Nothing is changed until you accept.
     """
     from ..errors import ParameterError
     from ..workflow.collection import Collection
@@ -180,10 +201,10 @@ def _print_lines(lines: list[Any], collection: Path, is_trusted: bool) -> None:
             proposals = "1 proposal" if above.n == 1 else f"{above.n} proposals"
             say(f"  probability {p} and above: {proposals}, {above.expected_precision:.0%} of them should be right")
     if not is_trusted:
-        say("  How likely is said in words until it is known how complete your tags are: answer 30 proposals (manyview")
-        say(f"  serve {safe(collection)}) and run this again, or say it: --completeness 0.7")
-    say(f"  Next: manyview accept {safe(collection)} --at-least 0.8 asks about some and accepts many with a guarantee;")
-    say("  --min-probability 0.9, or --item NAME --tag WORD, accept without; or reject, for good")
+        say("  Percentages need to know how complete your tags are. Answer 30 proposals (manyview serve")
+        say(f"  {safe(collection)}) and run this again, or say how complete: --completeness 0.7")
+    say(f"  Next: manyview accept {safe(collection)} --at-least 0.8 asks about some and accepts many with a guarantee.")
+    say("  Without a guarantee: accept --min-probability 0.9, or --item NAME --tag WORD. To say no: reject")
 
 
 def _print_doubtful(found: Any, tag: str | None, item: int | None, rows: int, collection: Path, as_json: bool) -> None:

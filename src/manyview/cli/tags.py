@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .talk import print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 if TYPE_CHECKING:
     from ..workflow.collection import Collection
@@ -20,20 +20,35 @@ _ACTIONS = (
 
 @spoken
 def tags(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    action: Annotated[str | None, typer.Argument(help=f"Nothing, to list the tags; or {_ACTIONS}")] = None,
-    words: Annotated[list[str] | None, typer.Argument(help="Tags, in any spelling.")] = None,
-    into: Annotated[str | None, typer.Option(help="merge: the tag that stays. Default: the one on most items.")] = None,
-    order: Annotated[str, typer.Option(help="Order of the list: count, name or last (use).")] = "count",
-    find: Annotated[str, typer.Option(help="List only tags that hold these letters.")] = "",
-    rows: Annotated[int, typer.Option(min=1, help="Number of tags to list.")] = 40,
-    kin: Annotated[bool, typer.Option("--kin", help="List tags that may be one, or belong together.")] = False,
-    tree: Annotated[bool, typer.Option("--tree", help="List the tags that stand above or below others.")] = False,
+    collection: CollectionPath,
+    action: Annotated[
+        str | None, typer.Argument(metavar="ACTION", help=f"Without one, the tags are listed. {_ACTIONS}")
+    ] = None,
+    words: Annotated[list[str] | None, typer.Argument(metavar="TAG", help="Tags, in any spelling.")] = None,
+    into: Annotated[
+        str | None, typer.Option(metavar="TAG", help="merge: the tag that stays. Default: the one on most items.")
+    ] = None,
+    order: Annotated[
+        str, typer.Option(metavar="ORDER", help="Order of the list: count, name or last (use).")
+    ] = "count",
+    find: Annotated[str, typer.Option(metavar="LETTERS", help="List only tags that contain these letters.")] = "",
+    rows: Annotated[int, typer.Option(min=1, metavar="N", help="Number of tags to list.")] = 40,
+    kin: Annotated[
+        bool, typer.Option("--kin", help="List tags that may mean the same, or always occur together.")
+    ] = False,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="List the tags that are above or below others in the hierarchy.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much an action would change.")] = False,
-    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
+    who: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who does it, for the history. Default: your user name.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """List the tags with how they are used, and rename, merge, alias, retire, silence or place them.
+    """List the tags with how often and when they were used; or rename, merge and tidy them.
+
+    alias: WORD means TAG from now on. retire: take TAG off every item, and never propose it. silence: keep it on its
+    items, and never propose it. restore: end any of these. parent: the tag above it in the hierarchy.
 
     Each change is one entry of the history; `apply` brings it to the files, and `undo` takes it back.
     """
@@ -94,7 +109,7 @@ def _list(path: Path, lines: list[TagLine], related: list[Kin], rows: int, kin: 
     table = [(line.tag, line.n_items, line.last, " > ".join(line.path[:-1]), _note(line)) for line in lines[:rows]]
     print_table(("tag", ">items", "last use", "below", ""), table)
     if len(lines) > rows:
-        say(f"  ... and {len(lines) - rows} more; --rows shows more")
+        say(f"  ... and {len(lines) - rows} more; --rows N shows more")
     if related:
         say(f"{len(related)} pairs or groups may be one; --kin lists them, with synonyms")
 

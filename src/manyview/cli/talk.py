@@ -20,6 +20,7 @@ from ..errors import ManyviewError, ParameterError
 __all__ = [
     "FAILED",
     "SOME_BAD",
+    "CollectionPath",
     "OldMinScore",
     "print_bad",
     "print_json",
@@ -57,7 +58,7 @@ def spoken(command: Command) -> Command:
         except typer.Exit:
             raise
         except KeyboardInterrupt:
-            typer.echo("\nStopped. What was done so far is kept; the same command goes on from there.", err=True)
+            typer.echo("\nStopped. What was done so far is kept; the same command continues from there.", err=True)
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:  # the reader of a pipe has seen enough
             sys.stderr.close()
@@ -94,6 +95,9 @@ def _note(message: Any, *_: Any) -> None:
     """A warning as a sentence, without the line of code it comes from."""
     typer.echo(f"note: {safe(message, lines=True)}", err=True)
 
+
+CollectionPath = Annotated[Path, typer.Argument(metavar="NAME.manyview", help="The collection.")]
+"""The first argument of nearly every command."""
 
 OldMinScore = Annotated[float | None, typer.Option("--min-score", hidden=True)]
 """What ``--min-probability`` was called; it goes with the next release."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .talk import print_json, safe, say, spoken
+from .talk import CollectionPath, print_json, safe, say, spoken
 
 
 @spoken
 def undo(
-    collection: Annotated[Path, typer.Argument(help="NAME.manyview")],
-    entry: Annotated[int | None, typer.Argument(help="Number of a history entry. Default: the last one.")] = None,
-    who: Annotated[str | None, typer.Option(help="Who does it. Default: your user name.")] = None,
+    collection: CollectionPath,
+    entry: Annotated[
+        int | None, typer.Argument(metavar="ENTRY", help="Number of a history entry. Default: the last one.")
+    ] = None,
+    who: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Who does it, for the history. Default: your user name.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Take back the last, or the named, entry of the history: decisions, edits of clusters, tags written to files."""

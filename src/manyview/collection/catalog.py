@@ -136,8 +136,9 @@ class Catalog:
         _check_version(self.root, application, version)
         if version < layout.FORMAT and not self.write:
             raise OldFormat(
-                f"{self.root} is of format {version} and has to become {layout.FORMAT} first. Open it once for "
-                "writing: Collection.open(path, write=True)."
+                f"{self.root} was written by an older manyview (format {version}, now {layout.FORMAT}). Open it once "
+                f"for writing, which brings it up to date: `manyview serve {self.root}`, or "
+                "Collection.open(path, write=True)."
             )
 
     @staticmethod

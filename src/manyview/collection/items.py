@@ -151,7 +151,7 @@ class Items:
             return found[0]
         if found:
             raise ParameterError(f"{key!r} is in {len(found)} sources; name it by number, such as {found[0].id}.")
-        raise ParameterError(f"there is no item {key!r}.")
+        raise ParameterError(f"there is no item {key!r}; `manyview show NAME.manyview --items` lists them.")
 
     def named(self, name: str) -> Item:
         """The item a person names: what its owner calls so, else the one of that number."""

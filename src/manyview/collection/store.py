@@ -58,6 +58,8 @@ class Store:
         if not (self.path / layout.CATALOG).is_file():
             if (self.path / layout.ANSWERS).is_file():
                 raise damaged(self.path, f"{layout.CATALOG} does not exist")
+            if not self.path.exists():
+                raise StoreError(f"{self.path} does not exist. Make it with `manyview init`, or Collection.create.")
             raise StoreError(
                 f"{self.path} is not a manyview collection (it has no {layout.CATALOG}). Make one with `manyview init` "
                 "or Collection.create."

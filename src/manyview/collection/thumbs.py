@@ -48,7 +48,10 @@ class Thumbs:
             file.seek(row[1])
             picture: bytes = file.read(row[2])
         if len(picture) != row[2]:
-            raise StoreError(f"{path} is shorter than was registered. Compute the thumbnails again.")
+            raise StoreError(
+                f"{path} is damaged: it is shorter than it was. Make the thumbnails again: `manyview features "
+                f"{self._catalog.root}`."
+            )
         return picture
 
     def missing(self) -> list[int]:

@@ -44,7 +44,7 @@ def find_blocks(file: BinaryIO, kind: str) -> Iterator[Block]:
 
 def _exactly(file: BinaryIO, length: int) -> bytes:
     if length > LIMIT:
-        raise Damaged(f"it holds a block of metadata of {length >> 20} MB.")
+        raise Damaged(f"it holds a block of metadata of {length >> 20} MB; up to {LIMIT >> 20} MB are read.")
     content = file.read(length)
     if len(content) < length:
         raise Damaged("it ends unexpectedly.")

@@ -131,7 +131,7 @@ def _npy_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     if dtype.hasobject:
         raise BadFile("bad features", "it holds Python objects, which could run code; save plain numbers.")
     if any(length < 0 for length in shape):
-        raise BadFile("bad features", f"it promises the shape {shape}.")
+        raise BadFile("bad features", f"its header gives the shape {shape}; a length cannot be negative.")
     return tuple(int(length) for length in shape), fortran, dtype
 
 
@@ -161,7 +161,10 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
     if entry.file_size > _BOMB and entry.file_size > _RATIO * max(1, entry.compress_size):
         raise BadFile("bomb", f"{entry.filename} unpacks to {entry.file_size >> 20} MB, which it cannot really hold.")
     if entry.file_size > _LARGEST:
-        raise BadFile("too large", f"{entry.filename} has {entry.file_size >> 30} GB.")
+        raise BadFile(
+            "too large",
+            f"{entry.filename} has {entry.file_size >> 30} GB; arrays of up to {_LARGEST >> 30} GB are read.",
+        )
     with archive.open(entry) as member:
         start = member.tell()
         shape, fortran, dtype = _npy_header(member)  # type: ignore[arg-type]

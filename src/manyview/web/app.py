@@ -16,7 +16,22 @@ from starlette.exceptions import HTTPException
 from .._version import __version__
 from ..errors import Busy, Conflict, ManyviewError, ParameterError, StoreError
 from . import models
-from .api import audit, clusters, doubtful, edits, export, first_tags, items, map, media, proposals, runs, search
+from .api import (
+    audit,
+    clusters,
+    doubtful,
+    edits,
+    export,
+    files,
+    first_tags,
+    items,
+    map,
+    media,
+    proposals,
+    runs,
+    search,
+    vocabulary,
+)
 from .gallery import Gallery
 from .refusals import Absent
 from .security import Access, Guard
@@ -26,6 +41,8 @@ __all__ = ["STATIC", "build_app", "guarded"]
 STATIC = Path(__file__).parent / "static"
 _ROUTERS = (
     media.router,
+    vocabulary.router,
+    files.router,
     items.router,
     search.router,
     clusters.router,

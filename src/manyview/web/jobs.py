@@ -191,6 +191,7 @@ _OPTIONS: dict[str, dict[str, str]] = {
     "suggest": {"top": "--top", "seed": "--seed"},
     "add": {},
     "map": {"seed": "--seed"},
+    "apply": {"to": "--to"},
 }
 
 

@@ -19,6 +19,7 @@ from ..types import Progress
 if TYPE_CHECKING:
     from ..writeback.apply import Applied
     from .add import Added
+    from .bring import BroughtIn
     from .clusters.levels import Step
     from .proposing.doubtful import Doubt
     from .reading.content import Answer
@@ -72,7 +73,7 @@ class Collection(Store):
             if any(entry["path"] != described.path or entry["complete"] for entry in known):
                 raise StoreError(
                     f"{folder} holds a collection already, made of {known[0]['path']}. Choose another name, or add to "
-                    "it: Collection.open(path, write=True).read(source)."
+                    f"it: `manyview add {folder} SOURCE`, or Collection.open(path, write=True).add(source)."
                 )
             collection.read(described, progress=progress)
         except BaseException:
@@ -258,6 +259,16 @@ class Collection(Store):
 
         chosen: dict[str, Any] = {"min_probability": min_probability, "tag": tag, "item": item}
         return reject(self, pairs, who=who, why=why, reviewed=reviewed, **chosen)
+
+    def bring_in(self, source: str | os.PathLike[str], **options: Any) -> BroughtIn:
+        """Take over tags from digiKam's database (a file) or a Google Takeout (a folder), which are only read.
+
+        ``options``: ``albums``, ``ratings``, ``dry_run``, ``who``, as in ``workflow.bring.bring_in``. One entry of the
+        history, undone as a whole.
+        """
+        from .bring import bring_in
+
+        return bring_in(self, source, **options)
 
     def duplicates(self, kind: str | None = None) -> list[Duplicates]:
         """Items that show the same, in groups: exact copies and near ones, which would be kept, and why.

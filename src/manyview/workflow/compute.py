@@ -115,7 +115,9 @@ def compute_views(
     damaged = [name for name in damaged_views(collection) if not came_with_source(collection, name)]
     chosen = tuple(dict.fromkeys((*default_views(collection), *damaged) if names is None else names))
     if model is not None and "embedding" not in chosen:
-        raise ParameterError("a model file was named, but the view 'embedding' that uses it is not among those wanted.")
+        raise ParameterError(
+            "a model file is for the view 'embedding', which is not among those to compute. Add it, or name no model."
+        )
     made = [one for name in chosen if (one := _make(collection, name, model, again, done)) is not None]
     looking = [one for one in made if one.reads in ("picture", "motion")]
     if again:
@@ -351,7 +353,10 @@ def learned_extractor(collection: Store, name: str) -> Extractor:
     """The extractor of a computed view, with what it learned there: it codes others' items in the same way."""
     one = extractor(name)
     if not _restored(collection, one):
-        raise StoreError(f"{collection.path}: what the view {name!r} learned was not kept. Compute it anew.")
+        raise StoreError(
+            f"{collection.path} has not kept what the view {name!r} learned. Compute it again: "
+            f"`manyview features {collection.path} --view {name} --again`."
+        )
     return one
 
 

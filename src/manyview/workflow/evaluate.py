@@ -169,9 +169,11 @@ def evaluate(
         rows = np.sort(np.random.default_rng(seed).choice(rows, size=max_items, replace=False))
     found = Evaluation(int(rows.size), int(n_all), int(draws))
     if places.size > n_all:
-        found.said.append(f"{places.size - n_all} pictures repeat others and are left out.")
+        n_repeated = places.size - n_all
+        many = f"{n_repeated} pictures repeat others and are left out."
+        found.said.append("1 picture repeats another and is left out." if n_repeated == 1 else many)
     if n_all > rows.size:
-        found.said.append(f"{rows.size} of {n_all} items, drawn at random, stand for all.")
+        found.said.append(f"{rows.size} of {n_all} items, drawn at random, are judged.")
     if hide_tags is not None:
         _judge_tags(found, collection, rows, float(hide_tags), seed, n_jobs, progress)
     if labels is not None:

@@ -40,8 +40,8 @@ def sensible_views(collection: Store) -> list[str]:
 def only_clips_move(collection: Store) -> bool:
     """Is every item that can be looked at a clip? A view that photographs lack sets clips of the same apart from them.
 
-    Measured (``benchmarks.quality clips``) on classes of which half are clips: NMI with the classes .39 with motion and
-    .70 without it; .28 and .58.
+    Measured (``benchmarks.quality clips``) on classes of which half are clips: NMI with the classes .43 with motion and
+    .71 without it (scene8), .26 and .56 (flickr8k).
     """
     kinds = set(collection.reading.kinds())
     return "video" in kinds and "picture" not in kinds

@@ -24,7 +24,10 @@ def choose_sources(
     known = {entry["path"]: entry for entry in collection.items.sources()}
     if source is None:
         if options or instead_of is not None:
-            raise ParameterError("options describe a source that is to be added; name it.")
+            raise ParameterError(
+                "--instead-of and the options of tables describe a source; name that too: "
+                "manyview add NAME.manyview SOURCE."
+            )
         return [known_source(entry) for entry in known.values()], None
     described = Source.of(source, **options)
     if described.path in known:

@@ -88,15 +88,16 @@ class Applied:
         files = "sidecar" if self.to == "xmp" else "file"
         n_added, n_removed = (sum(len(one.edit[part]) * len(one.items) for one in self.changes) for part in (0, 1))
         would = "would be " if self.dry_run else ""
-        done = [f"{n_added} tags {would}put into", f"{n_removed} {would}taken out of"]
+        done = [f"{n_added} tag{'' if n_added == 1 else 's'} {would}put into", f"{n_removed} {would}taken out of"]
         parts = [words for n, words in zip((n_added, n_removed), done, strict=True) if n]
         n_new = sum(one.is_new for one in self.changes)
         if not self.changes:
             said = f"no {files} {'was written' if self.failed else 'needs writing'}"
         else:
-            said = f"{', '.join(parts) or f'paths {would}put into'} {len(self.changes)} {files}s"
+            n_files = f"{len(self.changes)} {files}{'' if len(self.changes) == 1 else 's'}"
+            said = f"{', '.join(parts) or f'paths {would}put into'} {n_files}"
             said += f" ({n_new} new)" if n_new else ""
-        return said + (f"; {len(self.failed)} failed and stay to be written" if self.failed else "")
+        return said + (f"; {len(self.failed)} failed; the next `apply` tries again" if self.failed else "")
 
     def to_dict(self) -> dict[str, Any]:
         """The same for machines."""

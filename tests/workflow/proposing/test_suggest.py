@@ -85,7 +85,9 @@ def test_filters_and_lines_agree(suggested):
 def test_nothing_is_computed_twice(suggested):
     before = suggested.runs.get(kind="suggest").id
     again = suggest_tags(suggested, n_jobs=1)
-    assert not again.is_new and again.run.id == before and again.said[-1] == "nothing has changed since."
+    assert (
+        not again.is_new and again.run.id == before and again.said[-1] == "nothing has changed since these were made."
+    )
     assert suggest._same(suggested, "another") is None
 
 

@@ -9,6 +9,7 @@ from .clusters import *  # noqa: F403
 from .comparing import *  # noqa: F403
 from .decisions import *  # noqa: F403
 from .edits import *  # noqa: F403
+from .files import *  # noqa: F403
 from .items import *  # noqa: F403
 from .meaning import *  # noqa: F403
 from .proposals import *  # noqa: F403

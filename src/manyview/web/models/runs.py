@@ -33,7 +33,7 @@ class RunFacts(Response):
 
 class Job(Response):
     id: int
-    kind: Literal["fit", "suggest", "add", "map"]
+    kind: Literal["fit", "suggest", "add", "map", "apply"]
     settings: dict[str, Any]
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
     stage: str
@@ -115,10 +115,12 @@ class JobSettings(Request):
     views: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=100)] | None = None
     seed: Annotated[int, Field(ge=0, le=2**31)] | None = None
     top: Annotated[int, Field(ge=1, le=1000)] | None = None
+    to: Literal["xmp", "embedded"] | None = None
+    """apply: where tags are written."""
 
 
 class NewJob(Request):
-    kind: Literal["fit", "suggest", "add", "map"]
+    kind: Literal["fit", "suggest", "add", "map", "apply"]
     settings: JobSettings = JobSettings()
 
 

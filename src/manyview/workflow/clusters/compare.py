@@ -94,7 +94,7 @@ def compare_runs(collection: Store, first: int, second: int) -> Comparison:
     runs = collection.runs.get(first), collection.runs.get(second)
     for run in runs:
         if run.kind != "fit":
-            raise ParameterError(f"run {run.id} holds proposals, not clusters.")
+            raise ParameterError(f"run {run.id} made proposals, not clusters. Name a run of `manyview fit`.")
     sides = [collection.runs.labels(run.id) for run in runs]
     items, a, b = np.intersect1d(sides[0][0], sides[1][0], assume_unique=True, return_indices=True)
     if not items.size:

@@ -94,7 +94,7 @@ def choose(
     Items and a tag without a line are these very pairs, proposed or not; anything else chooses open proposals.
     """
     if (min_probability, tag, items) == (None, None, None):
-        raise ParameterError("choose by item, by tag or by least probability; 0 takes every open proposal.")
+        raise ParameterError("choose by item, by tag or by least probability (0 takes every open proposal).")
     if items is not None and tag is not None and min_probability is None:
         return [(int(item), tag) for item in items], True
     line = min_probability or None

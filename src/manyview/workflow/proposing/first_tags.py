@@ -170,7 +170,9 @@ def guessed_name(collection: Store, cluster: int) -> str:
     """The name that was guessed for a cluster, without its question mark, to be kept as its own."""
     one = State(collection).cluster(cluster)
     if not one.is_guess:
-        raise ParameterError(f"the name of cluster {cluster}, {one.name!r}, is no guess that could be kept; give one.")
+        raise ParameterError(
+            f"cluster {cluster} is called {one.name!r}, which is not a guess to confirm; give a new name."
+        )
     return SEPARATOR.join(one.profile["name"]["words"])
 
 

@@ -114,7 +114,9 @@ def suggest_tags(
     silent, hierarchy = silent_words(collection), tag_hierarchy(collection)
     state = _state(collection, tags, ids, views, settings, given, scale, [silent, collection.hierarchy])
     if (known := _same(collection, state)) is not None:
-        return Suggested(known, [*known.figures["said"], "nothing has changed since."], computed, is_new=False)
+        return Suggested(
+            known, [*known.figures["said"], "nothing has changed since these were made."], computed, is_new=False
+        )
     numbers = [collection.tagging.find(name) for name in tags.names]
     started = time.perf_counter()
     if progress is not None:
@@ -132,7 +134,7 @@ def suggest_tags(
             progress(_STEP, 2, 3)
         rows = list(_rows(found, numbers, ids, progress))
         doubts = found_doubts(completer, numbers, ids)
-    said += [f"items with tags have {completer.completeness_:.0%} of theirs ({_how(completer)})."]
+    said += [f"items with tags have {completer.completeness_:.0%} of their true tags ({_how(completer)})."]
     said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     tagged = np.diff(tags.yes.indptr) > 0
     run = collection.runs.save_proposals(
@@ -183,7 +185,7 @@ def _fitted(
 def _how(completer: Any) -> str:
     how: str = completer.completeness_source_
     known = {"given": "as you said", "decisions": "learned from your answers"}
-    return known.get(how, f"a guess, until {LEAST_DECISIONS} likely proposals for them are answered")
+    return known.get(how, f"an estimate, until you have answered {LEAST_DECISIONS} likely proposals for them")
 
 
 def _state(

@@ -271,7 +271,7 @@ class Index:
             return self.collection.runs.newest()
         run = self.collection.runs.get(run_id)
         if run.kind != "fit":
-            raise ParameterError(f"run {run.id} made proposals, not clusters.")
+            raise ParameterError(f"run {run.id} made proposals, not clusters. Name a run of `manyview fit`.")
         return run
 
     def clusters(self, run: Run | None) -> list[LiveCluster]:

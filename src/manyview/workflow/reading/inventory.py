@@ -51,7 +51,7 @@ class Inventory:
         if self.n_tags:
             share = self.n_untagged / max(1, self.n_items)
             lines.append(
-                f"{self.n_tags} different tags, {self.n_tag_uses} in all; {share:.0%} of the items have none; "
+                f"{self.n_tags} different tags, {self.n_tag_uses} in all; {share:.0%} of the items have no tag; "
                 f"written in {', '.join(self.scripts)}"
             )
         else:
@@ -62,7 +62,7 @@ class Inventory:
                 if self.n_copies == 1
                 else f"{self.n_copies} files are exact copies of others"
             )
-        lines.append(f"views: {', '.join(self.views) or 'none'}")
+        lines.append(f"views that a fit uses: {', '.join(self.views) or 'none'}")
         lines.append(f"a first fit takes about {in_words(self.seconds)} and {self.memory / 1e9:.1f} GB here")
         return lines
 

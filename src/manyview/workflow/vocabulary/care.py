@@ -152,7 +152,7 @@ def _rename(words: _Words, old: str, new: str) -> _Plan:
     plan = _Plan(f"renamed {name!r} to {spelled!r}")
     if target == source:
         if name == spelled:
-            raise ParameterError(f"the tag {name!r} is called so already.")
+            raise ParameterError(f"the tag is called {name!r} already.")
         plan.say(source, name=spelled)
         plan.items |= words.holders(source)
         for below in words.below(source):
@@ -209,12 +209,12 @@ def _put_into(plan: _Plan, words: _Words, sources: Iterable[int], target: int) -
 def _alias(words: _Words, word: str, of: str) -> _Plan:
     target, source = words.known(of), words.new(word)
     if source == target:
-        raise ParameterError(f"{word!r} is that very tag.")
+        raise ParameterError(f"{word!r} and {of!r} are the same tag already.")
     if n := len(words.holders(source)):
         raise ParameterError(
             f"{n} items carry {word!r}; to make it one with {of!r}, merge the two: {ACTIONS['merge']}."
         )
-    plan = _Plan(f"{clean_word(word)!r} counts as {words.names[target]!r}")
+    plan = _Plan(f"made {clean_word(word)!r} an alias of {words.names[target]!r}")
     plan.say(source, alias_of=target, name=None, parent_id=None, is_top=0)
     return plan
 
@@ -229,7 +229,7 @@ def _retire(words: _Words, word: str) -> _Plan:
 
 def _silence(words: _Words, word: str) -> _Plan:
     tag = words.known(word)
-    plan = _Plan(f"{words.names[tag]!r} is never proposed")
+    plan = _Plan(f"silenced {words.names[tag]!r}")
     plan.say(tag, is_silent=1)
     return plan
 
@@ -239,7 +239,7 @@ def _restore(words: _Words, word: str) -> _Plan:
     one = words.care.get(own or 0)
     if own is None or one is None or one.is_proposed:
         raise ParameterError(f"{word!r} is neither retired nor silent nor an alias.")
-    plan = _Plan(f"{words.names[own]!r} is a tag like others again")
+    plan = _Plan(f"restored {words.names[own]!r}")
     plan.say(own, is_retired=0, is_silent=0, alias_of=None)
     return plan
 
@@ -247,15 +247,15 @@ def _restore(words: _Words, word: str) -> _Plan:
 def _parent(words: _Words, word: str, above: str = "") -> _Plan:
     tag = words.known(word)
     if not clean_word(above):
-        plan = _Plan(f"{words.names[tag]!r} stands at the top")
+        plan = _Plan(f"put {words.names[tag]!r} at the top of the hierarchy")
         plan.say(tag, parent_id=None, is_top=1)
     else:
         parent = words.new(above)
         meant = words.care.get(parent)
         parent = meant.alias_of if meant and meant.alias_of else parent
         if parent == tag or parent in words.below(tag):
-            raise ParameterError(f"{above!r} stands below {word!r}, so it cannot stand above it.")
-        plan = _Plan(f"{words.names[tag]!r} stands below {words.names.get(parent, clean_word(above))!r}")
+            raise ParameterError(f"{above!r} is below {word!r} in the hierarchy, so it cannot be its parent.")
+        plan = _Plan(f"put {words.names[tag]!r} below {words.names.get(parent, clean_word(above))!r}")
         plan.say(tag, parent_id=parent, is_top=0)
     for one in (tag, *words.below(tag)):
         plan.items |= words.holders(one)

@@ -125,9 +125,9 @@ def kin_of_tags(collection: Store, *, meaning: bool = True) -> list[Kin]:
             )
 
     for group in spelling_groups(list(used), list(used.values())):
-        put("spelling", group, "are spelled alike but for case, blanks or accents")
+        put("spelling", group, "differ only in case, spaces, hyphens or accents")
     for pair in near_words(used):
-        why = {"number": "are one and many of a thing", "letter": "differ by a letter"}[pair.kind]
+        why = {"number": "are singular and plural of one word", "letter": "differ by a letter"}[pair.kind]
         put(pair.kind, (pair.kept, pair.other), why)
     for one, other in _translations(used):
         put("translation", (one, other), "mean the same in two languages")
