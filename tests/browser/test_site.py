@@ -135,7 +135,9 @@ def test_every_question_of_the_table(browser, tmp_path):
     with make_collection(tmp_path) as made:
         say_the_rest(made)
     done = subprocess.run(
-        [sys.executable, "-m", "manyview", "export-site", "t.manyview", "-o", "site"], cwd=tmp_path, capture_output=True
+        [sys.executable, "-m", "manyview", "export-site", "t.manyview", "-o", "site", "--positions"],
+        cwd=tmp_path,
+        capture_output=True,
     )
     assert done.returncode == 0, done.stderr
     page = browser.new_page()

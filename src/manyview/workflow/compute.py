@@ -68,14 +68,14 @@ register_extractor("llc", _llc)
 
 
 def default_views(collection: Store) -> tuple[str, ...]:
-    """The views to compute when nobody says which: a pretrained one for pictures, motion for clips, one for texts.
+    """The views to compute when nobody says which: a pretrained one for pictures, motion where all are clips, texts.
 
     Short English texts are compared by what they mean (``caption``), all others by their words; a collection that has
     one of these views stays with it.
     """
     kinds = {item.kind for item in collection.items}
     names = ["embedding"] if kinds & {"picture", "video"} else []
-    names += ["motion"] if "video" in kinds else []
+    names += ["motion"] if "video" in kinds and "picture" not in kinds else []  # see run_views.only_clips_move
     texts = [text for text in collection.items.texts() if text]
     if "document" in kinds or texts:
         there = [name for name in extractor_names("text") if name in collection.view_names]
