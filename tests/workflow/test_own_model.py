@@ -20,7 +20,7 @@ from manyview.workflow.proposing.first_tags import cluster_tags, tag_for_cluster
 from manyview.workflow.reading.index import Index
 from manyview.workflow.reading.word_answers import word_answers
 
-from ..features.tiny_onnx import colour_pair
+from ..features.tiny_onnx import FLOAT, INT64, colour_pair, constant, mean_colour, node, tensor_type, write_model
 
 MEANINGS = {"elephant": (1, -1, -1), "kitchen": (-1, 1, -1), "sailboat": (-1, -1, 1), "zorp": (1, -1, -1)}
 """The last is no photo word: only the text network knows it."""
@@ -126,6 +126,36 @@ def test_a_text_model_that_changed_is_not_asked_before_its_words_are_read_anew(c
     (note,) = compute_views(coloured, n_jobs=1).notes
     assert note.kind == "model changed" and "text model" in note.sentence
     assert not np.array_equal(own_model(coloured).words, before) and coloured.search("zorp").seen == "plain"
+
+
+def test_a_picture_model_that_changed_makes_all_rows_anew_and_says_so(coloured, tmp_path):
+    before = coloured.segments.info("embedding").version
+    mean_colour(tmp_path / "pair" / "picture.onnx", size=4, name="image_embeds")
+    done = compute_views(coloured, n_jobs=1)
+    assert [note.kind for note in done.notes] == ["model changed"] and "made anew" in done.notes[0].sentence
+    assert done.rows == {"embedding": 36} and coloured.segments.info("embedding").version != before
+    assert coloured.search("zorp").seen == "plain" and not compute_views(coloured, n_jobs=1).notes
+
+
+def test_a_pair_that_tells_nothing_apart_names_nothing(coloured, tmp_path):
+    table = constant("table", np.ones((2000, 3), dtype=np.float32))
+    axes = constant("axes", np.array([1], dtype=np.int64))
+    write_model(
+        tmp_path / "pair" / "text.onnx",
+        [tensor_type("input_ids", INT64, ["n", "tokens"])],
+        [tensor_type("text_embeds", FLOAT, ["n", 3])],
+        [
+            node("Gather", ["table", "input_ids"], ["rows"], axis=0),
+            node("ReduceSum", ["rows", "axes"], ["text_embeds"], keepdims=0),
+        ],
+        [table, axes],
+    )
+    for path in (tmp_path / "pictures").iterdir():
+        Image.new("RGB", (24, 24), (230, 20, 20)).save(path)
+    coloured.add(tmp_path / "pictures")
+    (note,) = compute_views(coloured, again=True, model=str(tmp_path / "pair"), n_jobs=1).notes
+    assert note.kind == "pair fails" and "tells nothing apart" in note.sentence
+    assert not has_looks(coloured) and coloured.search("zorp").seen is None
 
 
 def test_the_recipe_is_never_asked_about_rows_of_another_model(coloured, tmp_path, monkeypatch):

@@ -185,7 +185,7 @@ class _Door:
             # Threads that spin between batches would take the core from those who decode pictures.
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
             if not self.path.is_file():
-                raise StoreError(f"there is no model at {self.path}. Give the path of an ONNX file.")
+                raise StoreError(f"there is no model at {self.path}. Give the path of an ONNX file, or of a folder.")
             try:
                 made = onnxruntime.InferenceSession(str(self.path), options, providers=["CPUExecutionProvider"])
             except Exception as error:
