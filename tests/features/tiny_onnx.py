@@ -2,7 +2,7 @@
 
 import numpy as np
 
-FLOAT, UINT8, INT64 = 1, 2, 7
+FLOAT, UINT8, INT32, INT64 = 1, 2, 6, 7
 
 
 def _varint(number):
@@ -60,3 +60,38 @@ def mean_colour(path, size=8, name="emb"):
         [tensor_type(name, FLOAT, ["n", 3])],
         [node("GlobalAveragePool", ["x"], ["pooled"]), node("Flatten", ["pooled"], [name], axis=1)],
     )
+
+
+def colour_pair(folder, meanings, texts, n_columns=3, seed=0):
+    """A picture and a text network in one folder that share a space of mean colours, from -1 to 1.
+
+    ``meanings`` gives words a colour; every other word of ``texts`` means something near grey white.
+    """
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder.mkdir(exist_ok=True)
+    mean_colour(folder / "picture.onnx", name="image_embeds")
+    scale = '{"do_rescale": true, "image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}'
+    (folder / "preprocessor_config.json").write_text(scale, encoding="utf-8")
+    cut = pre_tokenizers.Whitespace()
+    tokens = dict.fromkeys(["[UNK]", "a", "photo", "of", *meanings])
+    tokens |= dict.fromkeys(token for text in texts for token, _ in cut.pre_tokenize_str(text))
+    unknown = next(iter(tokens))
+    tokenizer = Tokenizer(models.WordLevel({token: n for n, token in enumerate(tokens)}, unk_token=unknown))
+    tokenizer.pre_tokenizer = cut
+    tokenizer.save(str(folder / "tokenizer.json"))
+    table = 1 + 0.6 * np.random.default_rng(seed).normal(size=(len(tokens), n_columns))
+    table[1:4] = 0  # "a photo of"
+    for word, colour in meanings.items():
+        table[list(tokens).index(word), :3] = colour
+    write_model(
+        folder / "text.onnx",
+        [tensor_type("input_ids", INT64, ["n", "tokens"])],
+        [tensor_type("text_embeds", FLOAT, ["n", n_columns])],
+        [
+            node("Gather", ["table", "input_ids"], ["rows"], axis=0),
+            node("ReduceSum", ["rows", "axes"], ["text_embeds"], keepdims=0),
+        ],
+        [constant("table", table.astype(np.float32)), constant("axes", np.array([1], dtype=np.int64))],
+    )
+    return folder

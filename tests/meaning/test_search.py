@@ -135,7 +135,7 @@ def test_the_model_is_loaded_when_asked_and_dropped_after_a_while(monkeypatch):
             started.remove(self)
 
     monkeypatch.setattr(sentences.threading, "Timer", Clock)
-    model = sentences._Model(sentences._load_english, 384)
+    model = sentences.TextModel(sentences._load_english, 384)
     assert not model.is_loaded
     model.vectors(["a"])
     model.vectors(["b"])

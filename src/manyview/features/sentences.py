@@ -27,6 +27,7 @@ __all__ = [
     "N_NUMBERS",
     "Captions",
     "Documents",
+    "TextModel",
     "is_english",
     "knows_many_languages",
     "sentence_vectors",
@@ -50,7 +51,7 @@ _ENOUGH_KNOWN = 0.8
 _SAMPLE = 500
 
 
-class _Model:
+class TextModel:
     """A network for sentences, here while somebody asks."""
 
     def __init__(self, load: Callable[[], Callable[[str], Any]], n_numbers: int) -> None:
@@ -62,9 +63,11 @@ class _Model:
 
     @property
     def is_loaded(self) -> bool:
+        """Is it in memory now?"""
         return self._vector is not None
 
     def vectors(self, texts: Iterable[str]) -> NDArray[np.float32]:
+        """One row per text, the same alone and among others; zeros for a blank one."""
         given = list(texts)
         for number, text in enumerate(given):
             if not isinstance(text, str):
@@ -82,6 +85,7 @@ class _Model:
         return rows
 
     def drop(self) -> None:
+        """Give its memory back, until the next text."""
         with self._lock:
             self._vector = None
 
@@ -124,7 +128,7 @@ def _load_many() -> Callable[[str], Any]:
     return encode
 
 
-_ENGLISH, _MANY = _Model(_load_english, N_NUMBERS), _Model(_load_many, N_MANY)
+_ENGLISH, _MANY = TextModel(_load_english, N_NUMBERS), TextModel(_load_many, N_MANY)
 
 
 def sentence_vectors(texts: Iterable[str]) -> NDArray[np.float32]:

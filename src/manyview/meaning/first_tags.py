@@ -15,7 +15,7 @@ from ..data.nearest import best_first
 from ..methods.neighbours import nearest_neighbours
 from ..types import Places
 from .guesses import Guess
-from .scoring import Seen, ask_words, score
+from .scoring import Asked, Seen, ask_words, score
 from .tables import LIKELY
 from .words import photo_words
 
@@ -88,13 +88,15 @@ def tags_by_cluster(
     language: str | None = None,
     n_jobs: int | None = None,
     neighbours: Any = None,
+    asked: Asked | None = None,
 ) -> list[TagGroup]:
     """For every cluster with a clear guess: its first word, and which of its pictures likely show it; largest first.
 
-    ``neighbours`` are the ``neighbour_weights`` of the pictures that are there, where somebody has them already.
+    ``neighbours`` are the ``neighbour_weights`` of the pictures that are there, where somebody has them already;
+    ``asked`` the photo words by the model that saw them, by default by the one that ships.
     """
     clear = {label: guess.numbers[0] for label, guess in guesses.items() if guess.is_clear}
-    return who_shows(seen, labels, clear, language=language, n_jobs=n_jobs, neighbours=neighbours)
+    return who_shows(seen, labels, clear, language=language, n_jobs=n_jobs, neighbours=neighbours, asked=asked)
 
 
 def who_shows(
@@ -105,6 +107,7 @@ def who_shows(
     language: str | None = None,
     n_jobs: int | None = None,
     neighbours: Any = None,
+    asked: Asked | None = None,
 ) -> list[TagGroup]:
     """Which pictures of some clusters likely show a word, given by its place in the list of words; largest first."""
     if not wanted:
@@ -113,7 +116,7 @@ def who_shows(
     here = seen[there]
     numbers = sorted(set(wanted.values()))
     near = neighbour_weights(here, n_jobs) if neighbours is None else neighbours
-    values = near @ score(here, ask_words()[numbers])
+    values = near @ score(here, (ask_words() if asked is None else asked)[numbers])
     found = []
     for label, number in wanted.items():
         inside = np.flatnonzero(groups[there] == label)
@@ -127,7 +130,12 @@ def who_shows(
 
 
 def tags_by_picture(
-    seen: Seen, *, min_probability: float = _LEAST, language: str | None = None, n_jobs: int | None = None
+    seen: Seen,
+    *,
+    min_probability: float = _LEAST,
+    language: str | None = None,
+    n_jobs: int | None = None,
+    asked: Asked | None = None,
 ) -> list[PictureTag]:
     """At most three words for every picture, each at least so likely; a proposal two times in three right.
 
@@ -136,7 +144,7 @@ def tags_by_picture(
     least = float(check_number("min_probability", min_probability, low=0, high=1))
     words, there = photo_words(language), np.flatnonzero(seen.there)
     here = seen[there]
-    values = neighbour_weights(here, n_jobs) @ score(here, ask_words())
+    values = neighbour_weights(here, n_jobs) @ score(here, ask_words() if asked is None else asked)
     best, fits = best_first(values, _WORDS)
     p = _likelihood(fits, _BY_PICTURE)
     return [

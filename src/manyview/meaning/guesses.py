@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import ViewError
-from .scoring import Seen, ask_words, score
+from .scoring import Asked, Seen, ask_words, score
 from .tables import LIKELY
 from .words import photo_words
 
@@ -42,11 +42,17 @@ class Guess:
 
 
 def guess_words(
-    seen: Seen, labels: ArrayLike, *, everyone: Seen | None = None, language: str | None = None
+    seen: Seen,
+    labels: ArrayLike,
+    *,
+    everyone: Seen | None = None,
+    language: str | None = None,
+    asked: Asked | None = None,
 ) -> dict[int, Guess]:
     """Three words for every label but -1 that has pictures, by the mean score over its pictures.
 
     The words are ordered by that mean less half of the word's mean over ``everyone``, by default all pictures.
+    ``asked`` are the photo words by the model that saw the pictures, by default by the one that ships.
     About one in fifty groups drawn at random gets a clear guess, six in ten clusters of photographs do, and nine in ten
     of these are right.
     """
@@ -59,12 +65,13 @@ def guess_words(
     if not there.size:
         return {}
     here, words = seen[there], photo_words(language)
+    texts = ask_words() if asked is None else asked
     names, codes = np.unique(groups[there], return_inverse=True)
     weights = csr_matrix(((1 / np.bincount(codes))[codes].astype(np.float32), (codes, np.arange(codes.size))))
     means = here.mixed(weights)
     background = here if everyone is None else everyone[np.flatnonzero(everyone.there)]
-    usual = score(background.mixed(np.full((1, len(background)), 1 / len(background), dtype=np.float32)), ask_words())
-    fits = score(means, ask_words())
+    usual = score(background.mixed(np.full((1, len(background)), 1 / len(background), dtype=np.float32)), texts)
+    fits = score(means, texts)
     order = np.argsort(-(fits - _BACKGROUND * usual), axis=1, kind="stable")[:, : 2 * _KEPT]
     found = {}
     for row, label in enumerate(names.tolist()):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import ViewError
 from ..types import Places
-from .scoring import Seen, ask, score
+from .scoring import Asked, Seen, ask, score
 from .tables import LIKELY, Matrix, tables
 
 __all__ = ["BEST", "FEWEST", "PLAIN", "Bridge", "Ranking", "rank_pictures"]
@@ -84,13 +84,14 @@ class Bridge:
 
 
 def rank_pictures(seen: Seen, vector: Any, bridge: Bridge | None = None) -> Ranking:
-    """Order pictures by how well they fit a text, given as a sentence vector.
+    """Order pictures by how well they fit a text, given as a sentence vector, or as ``Asked`` by a model of your own.
 
     Whether there is anything of it is said by the score alone, which is absolute; a bridge, where there is one, has a
     say in the order: both are brought to mean 0 and deviation 1 over the pictures, and mixed by its share.
     """
-    there, likely = np.flatnonzero(seen.there), tables(np.size(vector)).likely
-    plain = score(seen[there], ask(vector))[:, 0]
+    own = isinstance(vector, Asked)
+    there, likely = np.flatnonzero(seen.there), LIKELY if own else tables(np.size(vector)).likely
+    plain = score(seen[there], vector if own else ask(vector))[:, 0]
     order_by = plain.astype(np.float64)
     if bridge is not None and there.size:
         mixed = _standard(bridge.score(seen[there], vector))

@@ -25,6 +25,7 @@ from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..ingest.capture import FILE_TIME
 from ..types import Progress
 from .computed import Computed, Note
+from .own_model import embedding_extractor, read_pair
 from .remember import fold_duplicates, recognise_moved, remember_contents
 
 __all__ = [
@@ -103,7 +104,8 @@ def compute_views(
     """Compute views of a collection that is open for writing; rows that are there already are kept.
 
     names : names of extractors (``features.base.extractor_names``); None takes ``default_views``
-    model : an ONNX file in place of the one that ships, for the view "embedding"; later calls remember it
+    model : an ONNX file in place of the one that ships, for the view "embedding", or a folder with a pair of models for
+        pictures and texts (``features.towers``); later calls remember it
     again : compute the views anew, and forget a model that was named before
 
     Files of the collection that cannot be read are set aside, and what they held is computed again: with names None in
@@ -136,6 +138,7 @@ def compute_views(
     for one in made:
         if one.name in collection.view_names:
             collection.merge_view(one.name)
+            read_pair(collection, one, done, progress)
         elif one.name not in {note.view for note in done.notes if note.kind == "lacking"}:
             what = {"text": "texts", "motion": "clips", "date": "days of capture", "place": "positions"}
             sort = what.get(one.reads, "pictures that can be opened")
@@ -187,16 +190,7 @@ def _make(collection: Store, name: str, model: str | None, again: bool, done: Co
         raise ParameterError(f"there is no view {name!r} to compute; there are {known}.")
     if name != "embedding":
         return extractor(name)
-    if model is None and not again and name in collection.view_names:
-        model = collection.segments.info(name).settings.get("model")
-        if model is not None and not os.path.isfile(model):
-            sentence = (
-                f"view {name!r} is kept as it is: its model {model} is not there any more. Name it again with --model, "
-                "or compute the view anew with --again."
-            )
-            done.notes.append(Note("model gone", name, sentence))
-            return None
-    return extractor(name) if model is None else extractor(name, model=os.path.abspath(model))
+    return embedding_extractor(collection, model, again, done)
 
 
 # --- pictures and clips ---

@@ -14,7 +14,8 @@ class Note(NamedTuple):
     """Something to be said about a view."""
 
     kind: str
-    """kept: it came with the source; lacking: there is nothing to make it of; model gone: it is as it was; healed."""
+    """kept: it came with the source; lacking: there is nothing to make it of; model gone: it is as it was; model
+    changed; few pictures: too few for a pair of models; pair fails: it says nothing of texts; healed."""
     view: str
     sentence: str
 

@@ -1,4 +1,4 @@
-"""What the pictures of a collection show, as far as the shipped network can see it."""
+"""What the pictures of a collection show, as far as the shipped network, or a pair of the owner's, can see it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from numpy.typing import ArrayLike
 
 from ..collection.store import Store
 from ..meaning.guesses import Guess, guess_words
-from ..meaning.scoring import Seen, see
+from ..meaning.own_model import OwnModel
+from ..meaning.scoring import Asked, Seen, see
 from ..meaning.tables import PICTURE_MODEL
 from ..meaning.words import check_language
+from .own_model import VIEW, own_model
 
 __all__ = ["VIEW", "Looks", "has_looks"]
 
-VIEW = "embedding"
 _OF_ALL = 2000
 """Pictures that stand for the collection, and of a cluster, when words for it are looked for."""
 _OF_A_CLUSTER = 500
 
 
 def has_looks(collection: Store) -> bool:
-    """Are there rows of the shipped picture model? Those of another one mean other things."""
+    """Are there rows of the shipped picture model, or of a pair? Those of others cannot be put in words."""
     if VIEW not in collection.view_names:
         return False
     digest = collection.segments.info(VIEW).version.split()[1:2]
-    return digest == [PICTURE_MODEL]
+    return digest == [PICTURE_MODEL] or own_model(collection) is not None
 
 
 class Looks:
@@ -53,9 +54,23 @@ class Looks:
         return rows
 
     @cached_property
+    def own(self) -> OwnModel | None:
+        """The pair that made the rows; None for the model that ships."""
+        return own_model(self._collection)
+
+    @property
+    def asked(self) -> Asked | None:
+        """The photo words by that pair; None for the model that ships, whose words are known."""
+        return None if self.own is None else self.own.asked_words
+
+    def see(self, rows: Any) -> Seen:
+        """Some rows, as the score sees them."""
+        return see(rows) if self.own is None else self.own.see(rows)
+
+    @cached_property
     def seen(self) -> Seen:
         """All of them, as the score sees them."""
-        return see(self.rows)
+        return self.see(self.rows)
 
     @cached_property
     def neighbours(self) -> Any:
@@ -67,7 +82,7 @@ class Looks:
     def only(self, places: Any) -> Looks:
         """The same for some of the items."""
         part = Looks(self._collection, self.language)
-        part.rows = self.rows[places]
+        part.rows, part.own = self.rows[places], self.own
         return part
 
     def guesses(self, labels: ArrayLike, wanted: Iterable[int]) -> dict[int, Guess]:
@@ -76,10 +91,11 @@ class Looks:
         parts = {label: _spread(np.flatnonzero(groups == label), _OF_A_CLUSTER) for label in wanted}
         if not parts:
             return {}
-        everyone = see(self.rows[_spread(np.arange(groups.size), _OF_ALL)])
+        everyone = self.see(self.rows[_spread(np.arange(groups.size), _OF_ALL)])
         members = np.concatenate(list(parts.values()))
         named = np.repeat(list(parts), [part.size for part in parts.values()])
-        return guess_words(see(self.rows[members]), named, everyone=everyone, language=self.language)
+        seen = self.see(self.rows[members])
+        return guess_words(seen, named, everyone=everyone, language=self.language, asked=self.asked)
 
 
 def _spread(rows: Any, most: int) -> Any:

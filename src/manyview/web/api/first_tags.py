@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 
 from ...errors import ParameterError
 from ...workflow.clusters.living import LiveCluster
-from ...workflow.looks import Looks, has_looks
+from ...workflow.looks import VIEW, Looks, has_looks
 from ...workflow.proposing.first_tags import ClusterTag, name_and_tag, tag_for_cluster
 from ...workflow.reading.first_questions import first_questions
 from ...workflow.reading.index import Index
@@ -104,4 +104,4 @@ def _looks(index: Index) -> Looks | None:
         np.shape(found.seen.rows)  # here and now: later the collection may be another one, or be closed
         return found
 
-    return index.part("looks", "items", read, language)
+    return index.part("looks", "items", read, language, index.collection.segments.info(VIEW).version)

@@ -69,7 +69,14 @@ def cluster_tags(collection: Store, *, run_id: int | None = None, language: str 
     state = State(collection, collection.runs.get(run_id))
     looks = _looks(collection, language or state.run.figures.get("language"))
     guesses = looks.guesses(state.labels, np.unique(state.labels[state.labels >= 0]).tolist())
-    found = tags_by_cluster(looks.seen, state.labels, guesses, language=looks.language, neighbours=looks.neighbours)
+    found = tags_by_cluster(
+        looks.seen,
+        state.labels,
+        guesses,
+        language=looks.language,
+        neighbours=looks.neighbours,
+        asked=looks.asked,
+    )
     made = (_asked(state, one, _answered(state.tags, one.word)) for one in found)
     return [one for one in made if one.items]
 
@@ -117,7 +124,14 @@ def _by_looks(
     number = word_number(word, seen.language)
     if number is None:
         return None
-    found = who_shows(seen.seen, state.labels, {cluster: number}, language=seen.language, neighbours=seen.neighbours)
+    found = who_shows(
+        seen.seen,
+        state.labels,
+        {cluster: number},
+        language=seen.language,
+        neighbours=seen.neighbours,
+        asked=seen.asked,
+    )
     return _asked(state, found[0], answered)
 
 
@@ -233,7 +247,7 @@ def _by_cluster(collection: Store, language: str | None) -> list[_Row]:
 
 def _by_picture(collection: Store, looks: Looks) -> list[_Row]:
     ids, tags = collection.items.ids, collection.tags
-    found = tags_by_picture(looks.seen, language=looks.language)
+    found = tags_by_picture(looks.seen, language=looks.language, asked=looks.asked)
     answered = {word: _answered(tags, word) for word in {one.word for one in found}}
     kept: dict[tuple[int, str], _Row] = {}
     for one in found:
@@ -246,8 +260,9 @@ def _by_picture(collection: Store, looks: Looks) -> list[_Row]:
 def _looks(collection: Store, language: str | None) -> Looks:
     if not has_looks(collection):
         raise ParameterError(
-            f"{collection.path} has no rows of the picture model that ships with manyview, which first tags are read "
-            f"from. Compute them: `manyview features {collection.path} --view {VIEW} --again`."
+            f"{collection.path} has no rows of the picture model that ships with manyview, nor of a pair of models of "
+            "your own on enough pictures, which first tags are read from. Compute them: "
+            f"`manyview features {collection.path} --view {VIEW} --again`."
         )
     return Looks(collection, language)
 

@@ -14,12 +14,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ...collection.runs import Run
+from ...errors import StoreError
 from ...features.sentences import N_NUMBERS, is_english, knows_many_languages, sentence_vectors, vectors_in_any_language
 from ...meaning.scoring import Seen, see
 from ...meaning.search import Bridge, Ranking, rank_pictures
 from ...meaning.words import as_english, check_language
 from ...types import Mask, Places
-from ..looks import Looks, has_looks
+from ..looks import VIEW, Looks, has_looks
+from ..own_model import own_model, own_texts
 from .index import Index
 from .search import Query, Term, find_rows, matching, parse_query
 
@@ -65,13 +67,17 @@ def search_all(index: Index, text: str, run: Run | None = None, *, language: str
     query = parse_query(text)
     found = np.flatnonzero(matching(index, query, run))
     asked = " ".join(term.value for term in query.terms if _is_free(term))
-    ranking = _ranked(index, query, run, as_english(asked, language), language) if asked else None
+    ranking, why_not = None, ""
+    try:
+        ranking = _ranked(index, query, run, as_english(asked, language), language) if asked else None
+    except StoreError as error:  # a text model of the owner's that is away: tags and words answer all the same
+        why_not = f"Pictures were not asked: {error}"
     tagged = _carriers(index, asked) if asked else np.zeros(index.ids.size, dtype=bool)
     scores = {} if ranking is None else dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
     first = [*found[tagged[found]].tolist(), *found[~tagged[found]].tolist()]
     hits = [Hit(int(index.ids[row]), "tag" if tagged[row] else "words", scores.get(row)) for row in first]
     if ranking is None:
-        return Answer(str(query), hits, [], None, "" if hits else "Nothing was found.")
+        return Answer(str(query), hits, [], None, why_not or ("" if hits else "Nothing was found."))
     known = set(first)
     looks = [Hit(int(index.ids[row]), "looks", scores[row]) for row in ranking.rows.tolist() if row not in known]
     n_shown = (
@@ -104,18 +110,24 @@ def _ranked(index: Index, query: Query, run: Run | None, asked: str, language: s
     """The pictures that the other parts of a search leave, in the order in which they fit its free words.
 
     Where the extra ``languages`` is there, it understands what does not look English, and everything on a machine that
-    speaks another language; captions and tags, which would have to be read anew by it, have no say then.
+    speaks another language; captions and tags, which would have to be read anew by it, have no say then. With a pair of
+    the owner's, its text network understands what it can, and captions and tags have no say either.
     """
     if not has_looks(index.collection):
         return None
-    many = knows_many_languages() and (check_language(language) != "en" or not is_english([asked]))
-    vector = (vectors_in_any_language if many else sentence_vectors)([asked])[0]
-    seen = _seen(index, vector.size)
+    own = own_model(index.collection)
+    many = own is None and knows_many_languages() and (check_language(language) != "en" or not is_english([asked]))
+    if own is not None:
+        vector: Any = own.ask(own_texts(index.collection, own, [asked]))
+        seen = _seen(index)
+    else:
+        vector = (vectors_in_any_language if many else sentence_vectors)([asked])[0]
+        seen = _seen(index, vector.size)
     rest = Query(tuple(term for term in query.terms if not _is_free(term)))
     rows = np.flatnonzero(matching(index, rest, run) & seen.there)
     if not rows.size:
         return None
-    ranking = rank_pictures(seen[rows], vector, None if many else _bridge(index, seen))
+    ranking = rank_pictures(seen[rows], vector, None if many or own is not None else _bridge(index, seen))
     return replace(ranking, rows=rows[ranking.rows])
 
 
@@ -123,10 +135,15 @@ def word_rankings(index: Index, words: Sequence[str]) -> Iterator[tuple[str, Ran
     """How well the pictures fit each of some English words, as a search for that word alone ranks them."""
     if not has_looks(index.collection) or not words:
         return
-    seen = _seen(index, N_NUMBERS)
+    own = own_model(index.collection)
+    seen = _seen(index)
     rows = np.flatnonzero(seen.there)
-    here, bridge = seen[rows], _bridge(index, seen)
-    for word, vector in zip(words, sentence_vectors(words), strict=True):
+    here, bridge = seen[rows], None if own is not None else _bridge(index, seen)
+    if own is None:
+        vectors: Any = sentence_vectors(words)
+    else:
+        vectors = map(own.ask, own_texts(index.collection, own, words))
+    for word, vector in zip(words, vectors, strict=True):
         ranking = rank_pictures(here, vector, bridge)
         yield word, replace(ranking, rows=rows[ranking.rows])
 
@@ -150,8 +167,14 @@ def _sentence(ranking: Ranking, n_said: int, n_seen: int) -> str:
     return f"{said}, and {seen}." if said else f"{seen}."
 
 
-def _seen(index: Index, n_numbers: int) -> Seen:
-    return index.part(f"seen{n_numbers}", "items", lambda: see(Looks(index.collection).rows, n_numbers))
+def _seen(index: Index, n_numbers: int = N_NUMBERS) -> Seen:
+    """The pictures as the score sees them: by the owner's pair, or for sentence vectors of so many numbers."""
+    looks, version = Looks(index.collection), index.collection.segments.info(VIEW).version
+
+    def read() -> Seen:
+        return see(looks.rows, n_numbers) if looks.own is None else looks.seen
+
+    return index.part(f"seen{n_numbers}", "items", read, version)
 
 
 def _bridge(index: Index, seen: Seen) -> Bridge | None:

@@ -14,6 +14,7 @@ from ...meaning.search import BEST, FEWEST, PLAIN
 from ...meaning.words import LANGUAGES, as_english, english_words, photo_words
 from ...types import Progress
 from ..looks import has_looks
+from ..own_model import texts_can_be_asked
 from .content import word_rankings
 from .index import Index
 
@@ -36,7 +37,7 @@ def word_answers(
     law = {"best": BEST, "plain": PLAIN, "fewest": FEWEST, "likely": 0.0}
     if not has_looks(index.collection):
         return {**law, "words": {}, "found": []}
-    tags = [name for name, _ in index.tag_counts()[:_TAGS]]
+    tags = [name for name, _ in index.tag_counts()[:_TAGS]] if texts_can_be_asked(index.collection) else []
     asked = list(dict.fromkeys([*(vocabulary or english_words()), *(as_english(tag) for tag in tags)]))
     numbers = {word: number for number, word in enumerate(asked)}
     keys = {match_key(tag): numbers[as_english(tag)] for tag in tags}
