@@ -23,6 +23,9 @@ def test_no_folder_is_a_long_list():
         for folder in {path.parent for path in top.rglob("*.py")} - {SOURCE / "cli", ROOT / "tests" / "end_to_end"}:
             names = sorted(path.name for path in folder.glob("*.py") if path.name != "__init__.py")
             assert len(names) <= 20, f"{folder} holds {len(names)} files, make a sub-room: {names}"
+    for folder in {path.parent for path in (ROOT / "frontend" / "src").rglob("*.svelte")} | {ROOT / "frontend/src/lib"}:
+        names = sorted(path.name for path in folder.iterdir() if path.is_file())
+        assert len(names) <= 20, f"{folder} holds {len(names)} files, make a sub-room: {names}"
 
 
 def test_tests_are_where_their_source_is():

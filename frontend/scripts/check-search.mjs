@@ -13,9 +13,9 @@ function compiled(name, needs = {}) {
   return `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
 }
 
-const siteSearch = compiled("site-search", { "./query": compiled("query") });
+const siteSearch = compiled("site/site-search", { "../query": compiled("query") });
 const { fold, matcher, readTerms, treeOf } = await import(siteSearch);
-const { searchAll } = await import(compiled("site-looks", { "./site-search": siteSearch }));
+const { searchAll } = await import(compiled("site/site-looks", { "./site-search": siteSearch }));
 const table = JSON.parse(read("../../tests/search.json"));
 
 const rows = table.items.map(({ name, text, tags, cluster, confidence, taken, camera, lens = "", place }, at) => ({

@@ -1,9 +1,9 @@
 /** Every question and every change the pages know, in one place. */
 
 import { address, getBytes, getJson, getText, postJson, type Query } from "./http";
-import { site } from "./site";
-import { colours, points } from "./site-items";
-import { siteTable } from "./site-tables";
+import { site } from "./site/site";
+import { colours, points } from "./site/site-items";
+import { siteTable } from "./site/site-tables";
 import type * as T from "./types";
 
 type Signal = AbortSignal | undefined;

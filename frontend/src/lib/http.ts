@@ -1,7 +1,7 @@
 /** One door to the server: JSON in, JSON out, errors as sentences. */
 
-import { site } from "./site";
-import { siteData } from "./site-answers";
+import { site } from "./site/site";
+import { siteData } from "./site/site-answers";
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 

@@ -2,8 +2,8 @@
 
 import { api } from "./api";
 import { Offline } from "./http";
-import { outbox } from "./outbox";
-import { site } from "./site";
+import { outbox } from "./review/outbox";
+import { site } from "./site/site";
 import type { CollectionState, Job } from "./types";
 
 const EVERY = 1500;
