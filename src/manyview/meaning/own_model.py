@@ -9,7 +9,7 @@ of things that collections hardly ever show (``ABSENT``)::
 
 The recipe refuses 93 % of what is not there at .45, and pictures fit what they do not show at .08 on the mean. The
 quantile is lower because some of any list are like something in any collection: with a pair made of the recipe's own
-parts, the line then lies where the recipe's does (``benchmarks.quality own_model``). All other constants of first tags
+parts, the line then lies near the recipe's (``benchmarks.quality own_model``). All other constants of first tags
 and search are the recipe's; names have to fit plainly, for a pair does not say how sure it is.
 """
 
