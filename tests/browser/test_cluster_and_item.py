@@ -138,7 +138,7 @@ def test_proposals_of_an_item_are_answered(page):
     expect(asked).to_have_count(n - 1)
     page.keyboard.press("n")
     expect(asked).to_have_count(n - 2)
-    expect(page.get_by_text("Said no to:")).to_be_visible()
+    expect(page.get_by_text("Rejected:")).to_be_visible()
     undo_in_toast(page, "")
     expect(asked).to_have_count(n - 1)
 

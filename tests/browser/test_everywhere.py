@@ -38,7 +38,7 @@ def test_the_history_undoes_any_entry(page):
     drawer = page.get_by_role("dialog", name="History")
     entry = drawer.get_by_role("listitem").filter(has_text="for the history").first
     entry.get_by_role("button", name="Undo").click()
-    expect(drawer.get_by_text("taken back").first).to_be_visible()
+    expect(drawer.get_by_text("undone").first).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name=f"Rename {name}")).to_be_visible()
 

@@ -51,7 +51,7 @@ def test_the_story(page, demo):
     expect(page.get_by_role("row", name="cats").first).to_contain_text("also Cat")
 
     go(page, "#/files")
-    expect(page.get_by_text("1 tags would be put into, 1 would be taken out of 1 sidecars")).to_be_visible()
+    expect(page.get_by_text("1 tag would be put into, 1 would be taken out of 1 sidecar")).to_be_visible()
     one = page.get_by_role("list", name="Files").get_by_role("listitem").first
     expect(one).to_contain_text("garden.jpg.xmp")
     expect(one).to_contain_text("+ cats")

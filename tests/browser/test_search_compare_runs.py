@@ -113,7 +113,7 @@ def test_a_fit_is_started_with_its_estimate_followed_and_deleted(page):
     go(page, "#/runs")
     page.get_by_role("button", name=f"Delete run {number}").click()
     page.get_by_role("button", name=f"Really delete run {number}").click()
-    says(page, f"Run {number} is gone")
+    says(page, f"Run {number} was deleted")
     expect(page.get_by_role("button", name=f"Delete run {number}")).to_have_count(0)
 
 
