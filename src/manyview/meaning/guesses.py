@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import ViewError
 from .scoring import Asked, Seen, ask_words, score
+from .search import PLAIN
 from .tables import LIKELY
 from .words import photo_words
 
@@ -34,11 +35,13 @@ class Guess:
     """The mean score of the first word over the cluster's pictures."""
     sure: float
     """How sure the network is of what it sees there, on the mean."""
+    needed: float = LIKELY
+    """The mean score from which on it is worth showing."""
 
     @property
     def is_clear(self) -> bool:
         """Is it worth showing? Where not, the words are a weak hint."""
-        return self.lift >= LIKELY and self.sure >= _SURE
+        return self.lift >= self.needed and self.sure >= _SURE
 
 
 def guess_words(
@@ -52,7 +55,8 @@ def guess_words(
     """Three words for every label but -1 that has pictures, by the mean score over its pictures.
 
     The words are ordered by that mean less half of the word's mean over ``everyone``, by default all pictures.
-    ``asked`` are the photo words by the model that saw the pictures, by default by the one that ships.
+    ``asked`` are the photo words by the model that saw the pictures, by default by the one that ships. Another does
+    not say how sure it is, so that its words have to fit plainly.
     About one in fifty groups drawn at random gets a clear guess, six in ten clusters of photographs do, and nine in ten
     of these are right.
     """
@@ -65,7 +69,7 @@ def guess_words(
     if not there.size:
         return {}
     here, words = seen[there], photo_words(language)
-    texts = ask_words() if asked is None else asked
+    texts, needed = (ask_words(), LIKELY) if asked is None else (asked, LIKELY + PLAIN)
     names, codes = np.unique(groups[there], return_inverse=True)
     weights = csr_matrix(((1 / np.bincount(codes))[codes].astype(np.float32), (codes, np.arange(codes.size))))
     means = here.mixed(weights)
@@ -79,5 +83,5 @@ def guess_words(
             chosen = {words[number]: number for number in order[row, ::-1].tolist()}  # two may be one in a language
             numbers = sorted(chosen.values(), key=order[row].tolist().index)[:_KEPT]
             lift, sure = float(fits[row, numbers[0]]), float(means.sure[row])
-            found[int(label)] = Guess(tuple(words[number] for number in numbers), tuple(numbers), lift, sure)
+            found[int(label)] = Guess(tuple(words[number] for number in numbers), tuple(numbers), lift, sure, needed)
     return found
