@@ -150,6 +150,7 @@ def story(folder, n_old, n_new, k, other_k):
     }
 
 
+@pytest.mark.slow  # a smaller one of the next, still eight seconds
 def test_a_small_story(tmp_path):
     path, _ = story(tmp_path, 56, 16, 6, 7)
     done = told("history", path)["entries"]

@@ -43,6 +43,7 @@ def test_the_default_works_on_views_with_holes_and_tags():
     assert module._check_candidates(None, 10**6)[-1] == 100
 
 
+@pytest.mark.slow  # trials of every clusterer
 def test_every_clusterer_of_ours():
     counts = (
         np.random.default_rng(0).poisson(np.repeat(np.eye(3), 4, axis=1)[np.arange(60) % 3] * 6 + 0.3).astype(float)

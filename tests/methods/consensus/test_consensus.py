@@ -271,6 +271,7 @@ def test_members_or_neighbours_alone(alpha):
     assert nmi(truth, model.predict(X)) == pytest.approx(1)
 
 
+@pytest.mark.slow  # ten thousand items
 def test_large_collections_are_sampled(monkeypatch):
     """The paths for more than 8,000 and 100,000 items, at a size that a test can bear."""
     for module, name, value in (

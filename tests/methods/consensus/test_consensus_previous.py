@@ -28,6 +28,7 @@ def kept(before, after):
     return table[linear_sum_assignment(-table)].sum() / known.sum()
 
 
+@pytest.mark.slow  # many fits
 def test_going_on_from_earlier_clusters_keeps_what_chance_would_change():
     X = hard_views()
     late = np.arange(600) % 11 == 0

@@ -33,6 +33,7 @@ def test_good_views_have_an_equal_say_and_nothing_is_said():
     assert model.view_agreement_["good0"]["good1"] > 0.3
 
 
+@pytest.mark.slow  # twelve views
 def test_ten_views_of_noise_beside_two_good_ones():
     views, truth = good_views()
     alone = found(views, truth)[0]

@@ -69,6 +69,7 @@ def test_labels_of_every_round_on_random_problems_and_integer_grids(part):
         assert_lloyd(X, centres)
 
 
+@pytest.mark.slow  # every combination of blocks, threads and bounds
 def test_labels_of_every_round_with_many_blocks_threads_and_pair_bounds(everything_small):
     n_pairs = 0
     for seed in range(60):
