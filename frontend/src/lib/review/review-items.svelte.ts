@@ -9,6 +9,9 @@ import type { ItemProposals, Proposal } from "../types";
 
 const PIECE = 10;
 
+/** The list without an item, whichever answer of the server it came with. */
+const without = (list: ItemProposals[], { item }: ItemProposals): ItemProposals[] => list.filter((one) => one.item.id !== item.id);
+
 interface Given {
   item: ItemProposals;
   tickets: Ticket[];
@@ -22,6 +25,7 @@ export class ItemQueue {
   #query: Query;
   #gone = new Set<number>();
   #given: Given[] = $state.raw([]);
+  #returning: ItemProposals[] = []; // being taken back: the server may not know yet, and they stay in front
   #skipped = 0;
   #round = 0;
   readonly canUndo = $derived(this.#given.length > 0);
@@ -38,8 +42,8 @@ export class ItemQueue {
       if (round !== this.#round) return;
       const current = this.waiting[0];
       const fresh = answer.items.filter((one) => !this.#gone.has(one.item.id));
-      const same = current && fresh.find((one) => one.item.id === current.item.id);
-      this.waiting = same ? [same, ...fresh.filter((one) => one !== same)] : fresh;
+      const held = current && [...fresh, ...this.#returning].find((one) => one.item.id === current.item.id);
+      this.waiting = held ? [held, ...without(fresh, held)] : fresh;
       this.total = answer.total;
       this.error = null;
     } catch (problem) {
@@ -50,7 +54,7 @@ export class ItemQueue {
 
   #drop(item: ItemProposals): void {
     this.#gone.add(item.item.id);
-    this.waiting = this.waiting.filter((one) => one !== item);
+    this.waiting = without(this.waiting, item);
     if (this.waiting.length < 4) void this.refresh();
   }
 
@@ -87,7 +91,7 @@ export class ItemQueue {
 
   #putBack(item: ItemProposals): void {
     this.#gone.delete(item.item.id);
-    this.waiting = [item, ...this.waiting.filter((one) => one !== item)];
+    this.waiting = [item, ...without(this.waiting, item)];
     this.total += 1;
   }
 
@@ -95,14 +99,16 @@ export class ItemQueue {
     const last = this.#given.at(-1);
     if (!last) return;
     this.#given = this.#given.slice(0, -1);
+    this.#returning = [...this.#returning, last.item];
     this.#putBack(last.item);
     try {
       await Promise.all([...last.tickets].reverse().map((one) => outbox.takeBack(one)));
-      toasts.say("Taken back.", { slot: "review" });
+      toasts.say("Undone.", { slot: "review" });
     } catch (problem) {
       toasts.fail(problem);
     }
     void live.poll();
-    void this.refresh();
+    await this.refresh();
+    this.#returning = this.#returning.filter((one) => one !== last.item);
   }
 }
