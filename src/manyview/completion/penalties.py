@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -16,6 +17,7 @@ __all__ = ["TAG_GRID", "VIEW_GRID", "Penalties", "choose_penalties", "choose_wor
 
 TAG_GRID = (3.0, 10.0, 30.0, 100.0, 300.0)
 VIEW_GRID = (0.3, 1.0, 3.0, 10.0, 30.0)
+_START = 3.0  # of a view
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,6 @@ def choose_penalties(
     The joint ridge learns from all items (``moments``, judged by ``sample``), that on the views alone from items with
     tags.
     """
-    views = [10.0] * len(widths)
     bare = replace(sample, features=sample.features[:, :0])
     without = moments.without_features()
     tags = _walk(TAG_GRID, 10.0, lambda value: press(without, bare, value, np.zeros(0)))
@@ -61,18 +62,21 @@ def choose_penalties(
         say(f"penalty of the tags {tags:g}")
         return Penalties(tags, (), ())
 
-    def joint(tag_penalty: float, penalties: list[float]) -> float:
+    @cache  # a walk begins where the one before it ended
+    def joint(tag_penalty: float, *penalties: float) -> float:
         return press(moments, sample, tag_penalty, np.repeat(penalties, widths))
 
-    def on_views(penalties: list[float]) -> float:
+    @cache
+    def on_views(*penalties: float) -> float:
         return press(of_tagged, tagged, None, np.repeat(penalties, widths))
 
+    views = [_START] * len(widths)
     for v in range(len(widths)):
-        views[v] = _walk(VIEW_GRID, 3.0, lambda value, v=v: joint(tags, [*views[:v], value, *views[v + 1 :]]))  # type: ignore[misc]
-    tags = _walk(TAG_GRID, tags, lambda value: joint(value, views))
+        views[v] = _walk(VIEW_GRID, _START, lambda value, v=v: joint(tags, *views[:v], value, *views[v + 1 :]))  # type: ignore[misc]
+    tags = _walk(TAG_GRID, tags, lambda value: joint(value, *views))
     alone = list(views)
     for v in range(len(widths)):
-        alone[v] = _walk(VIEW_GRID, alone[v], lambda value, v=v: on_views([*alone[:v], value, *alone[v + 1 :]]))  # type: ignore[misc]
+        alone[v] = _walk(VIEW_GRID, alone[v], lambda value, v=v: on_views(*alone[:v], value, *alone[v + 1 :]))  # type: ignore[misc]
     say(f"penalties: tags {tags:g}, views {views} with the tags and {alone} without")
     return Penalties(tags, tuple(views), tuple(alone))
 
@@ -86,10 +90,11 @@ def choose_word_penalties(
     """
     width = moments.feature_sums.size
 
+    @cache
     def error(tag_penalty: float, penalty: float) -> float:
         return press(moments, sample, tag_penalty, np.full(width, penalty), on_words=True)
 
-    words = _walk(VIEW_GRID, 3.0, lambda value: error(tags, value))
+    words = _walk(VIEW_GRID, _START, lambda value: error(tags, value))
     tags = _walk(TAG_GRID, tags, lambda value: error(value, words))
     words = VIEW_GRID[max(0, VIEW_GRID.index(words) - 1)]
     say(f"penalties of the ridge on words: tags {tags:g}, words {words:g}")

@@ -29,6 +29,7 @@ MOST_INPUTS = 4_000
 _KEPT_PER_RARE_TAG = 200
 SMALLEST_DENOMINATOR = 0.02
 _MANY_COLUMNS = 256
+_MIRRORED = 256
 
 
 @dataclass(frozen=True)
@@ -210,8 +211,8 @@ class Fit:
         features = ridge.features(batch).astype(kind)
         centre = np.concatenate([ridge.tag_mean[ridge.inputs], ridge.feature_mean])
         pull = P @ centre
-        from_tags = given @ P[:n_inputs, n_inputs:]  # (b, M)
-        value = _row_products(features, features @ P[n_inputs:, n_inputs:] + 2.0 * from_tags)
+        value = _squares(features, P[n_inputs:, n_inputs:])
+        value += 2.0 * _row_products(features, given @ P[:n_inputs, n_inputs:])
         value += _row_products(given, given @ P[:n_inputs, :n_inputs])
         value -= 2.0 * (given @ pull[:n_inputs] + features @ pull[n_inputs:])
         return np.asarray(value + centre @ pull + 1.0 / self.n_items)
@@ -241,6 +242,20 @@ def _row_products(left: Any, right: Floats) -> Floats:
     if is_sparse(left):
         return np.asarray(left.multiply(right).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", left, right))
+
+
+def _squares(rows: Any, P: Floats) -> Floats:
+    """x'Px of each row, P being positive definite: where rows are dense, by its root, which is half of a product."""
+    if is_sparse(rows) or not P.size:
+        return _row_products(rows, rows @ P)
+    from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+    factorize, multiply = get_lapack_funcs(("potrf",), (P,))[0], get_blas_funcs(("trmm",), (P,))[0]
+    root, failed = factorize(P.T, lower=1, overwrite_a=0)
+    if failed:  # rounding made it indefinite
+        return _row_products(rows, rows @ P)
+    across = multiply(1.0, root, rows.T, lower=1, trans_a=1)
+    return np.asarray(np.einsum("ij,ij->j", across, across))
 
 
 def gather_moments(
@@ -355,10 +370,13 @@ def _inverse(G: Floats) -> Floats:
         return G
     from scipy.linalg.lapack import dpotrf, dpotri
 
-    factor, failed = dpotrf(G, lower=1, overwrite_a=0)
+    factor, failed = dpotrf(G.T, lower=1, overwrite_a=0)  # G.T: the order of columns that LAPACK wants
     if failed:  # rounding made it indefinite; the penalties keep it invertible
         return np.asarray(np.linalg.inv(G))
     inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-    above = np.triu_indices(inverse.shape[0], 1)
-    inverse[above] = inverse.T[above]
-    return np.asarray(inverse)
+    for start in range(0, inverse.shape[0], _MIRRORED):
+        stop = start + _MIRRORED
+        corner = inverse[start:stop, start:stop]
+        corner += np.tril(corner, -1).T - np.triu(corner, 1)
+        inverse[start:stop, stop:] = inverse[stop:, start:stop].T
+    return np.asarray(inverse.T)

@@ -39,3 +39,41 @@ def keep_nearest(queries, query_squares, own, rows, squares, index, products, sl
                 for s in range(k - 1, place, -1):
                     close[s], found[s] = close[s - 1], found[s - 1]
                 close[place], found[place] = total, index[j]
+
+
+@kernel
+def keep_largest(key, item, keys, items, n_kept):
+    """Put an item into a list of the largest keys, falling, if it belongs there; returns the list's new length.
+
+    keys: floats (k,); items: int32 (k,). Of equal keys the first to come stays ahead.
+    """
+    k = keys.shape[0]
+    if n_kept == k:
+        if key <= keys[k - 1]:
+            return n_kept
+        at = k - 1
+    else:
+        at = n_kept
+        n_kept += 1
+    while at > 0 and keys[at - 1] < key:
+        keys[at], items[at] = keys[at - 1], items[at - 1]
+        at -= 1
+    keys[at], items[at] = key, item
+    return n_kept
+
+
+@kernel
+def keep_alike(products, present, own, ids, best):
+    """The candidates of largest product with each query, largest first, equal ones by their place.
+
+    IN   products (q, c); present bool (c,): the candidates that count; own (q,): the query's own place, which is passed
+         over (-1: none)
+    OUT  ids int32 (q, k): places of the candidates; best (q, k): their products; left as they are where there are fewer
+    """
+    for i in range(products.shape[0]):
+        near, found, keys, n_kept = products[i], ids[i], best[i], 0
+        for j in range(near.shape[0]):
+            if n_kept == keys.shape[0] and near[j] <= keys[n_kept - 1]:
+                continue
+            if present[j] and j != own[i]:
+                n_kept = keep_largest(near[j], j, keys, found, n_kept)

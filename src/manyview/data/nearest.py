@@ -57,22 +57,24 @@ def most_alike(
     are fewer than ``k``, a product of -inf fills the rest. Takes O(n_queries x n_rows x d) time, and a block of
     products for each thread.
     """
+    from ._nearest_kernels import keep_alike
+
     n_queries = queries.shape[0]
     ids = np.zeros((n_queries, k), dtype=np.int32)
     products = np.full((n_queries, k), -np.inf, dtype=np.result_type(queries, rows))
 
+    everyone = np.ones(rows.shape[0], dtype=bool) if present is None else present
+
     def search(asking: Any, among: Any) -> None:
         near = queries[asking] @ (rows if among is None else rows[among]).T
         near = near.toarray() if is_sparse(near) else near
-        if present is not None:
-            near[:, ~(present if among is None else present[among])] = -np.inf
-        if own is not None:
-            place = own[asking] if among is None else np.searchsorted(among, own[asking])
-            inside = place < near.shape[1] if among is None else np.isin(own[asking], among)
-            near[np.flatnonzero(inside), place[inside]] = -np.inf
-        best, values = best_first(near, k)
-        ids[asking, : best.shape[1]] = best if among is None else among[best]
-        products[asking, : best.shape[1]] = values
+        mine = np.full(asking.size, -1) if own is None else own[asking]
+        if own is not None and among is not None:
+            mine = np.where(np.isin(mine, among), np.searchsorted(among, mine), -1)
+        best, values = ids[asking], products[asking]
+        keep_alike(near, everyone if among is None else everyone[among], mine, best, values)
+        ids[asking] = best if among is None else among[best]
+        products[asking] = values
 
     tasks = []
     for asking, among in [(np.arange(n_queries), None)] if within is None else within:

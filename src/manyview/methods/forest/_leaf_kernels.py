@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...data._nearest_kernels import keep_largest
 from ...kernel import kernel
 
 _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
@@ -90,27 +91,6 @@ def affinity_rows(offsets, mates, lengths, indices, values):
             used += 1
         lengths[row] = used - begin
     return used
-
-
-@kernel
-def keep_largest(key, item, keys, items, n_kept):
-    """Put an item into a list of the largest keys, falling, if it belongs there; returns the list's new length.
-
-    keys: float64 (k,); items: int32 (k,). Of equal keys the first to come stays ahead.
-    """
-    k = keys.shape[0]
-    if n_kept == k:
-        if key <= keys[k - 1]:
-            return n_kept
-        at = k - 1
-    else:
-        at = n_kept
-        n_kept += 1
-    while at > 0 and keys[at - 1] < key:
-        keys[at], items[at] = keys[at - 1], items[at - 1]
-        at -= 1
-    keys[at], items[at] = key, item
-    return n_kept
 
 
 @kernel
