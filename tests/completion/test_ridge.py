@@ -7,10 +7,11 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from manyview.blocks import workers
+from manyview.completion import penalties
 from manyview.completion import ridge as ridge_module
 from manyview.completion.batch import Batch
 from manyview.completion.recipe import _warn_clipped
-from manyview.completion.ridge import fit_ridge, gather_moments
+from manyview.completion.ridge import _squares, fit_ridge, gather_moments
 
 TAGS = np.array([[1, 1], [1, 1], [1, 0], [0, 0], [0, 0]], dtype=float)
 
@@ -136,3 +137,43 @@ def test_moments_do_not_depend_on_blocks_or_threads(monkeypatch):
         assert parts.features_features == pytest.approx(whole.features_features, rel=1e-5, abs=1e-4)
         assert parts.tags_features == pytest.approx(whole.tags_features, rel=1e-5, abs=1e-4)
         assert (parts.tags_tags != whole.tags_tags).nnz == 0
+
+
+def test_moments_of_some_tags_are_those_of_a_collection_without_the_others():
+    rng = np.random.default_rng(3)
+    tags, features = csr_matrix((rng.random((40, 7)) < 0.3).astype(float)), rng.normal(size=(40, 3))
+    kept = np.array([1, 2, 5])
+    with workers(1) as threads:
+        some, alone = moments_of(features, tags, threads).of_tags(kept), moments_of(features, tags[:, kept], threads)
+    assert some.tag_sums.tolist() == alone.tag_sums.tolist() and (some.tags_tags != alone.tags_tags).nnz == 0
+    assert np.array_equal(some.tags_features, alone.tags_features)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_squares_by_the_root_are_those_of_the_whole_product(kind):
+    rng = np.random.default_rng(4)
+    rows, half = rng.normal(size=(20, 6)).astype(kind), rng.normal(size=(6, 6))
+    P = (half @ half.T + np.eye(6)).astype(kind)
+    expected = np.einsum("ij,jk,ik->i", rows, P, rows)
+    assert _squares(rows, P) == pytest.approx(expected, rel=1e-5)
+    assert _squares(csr_matrix(rows), P) == pytest.approx(expected, rel=1e-5)
+    P[0, 0] = -1.0  # rounding can make a matrix indefinite
+    assert _squares(rows, P) == pytest.approx(np.einsum("ij,jk,ik->i", rows, P, rows), rel=1e-4, abs=1e-4)
+
+
+def test_of_many_tags_the_most_frequent_decide_how_strongly_to_hold_back(monkeypatch):
+    rng = np.random.default_rng(5)
+    tags = csr_matrix((rng.random((60, 9)) < np.linspace(0.6, 0.1, 9)).astype(np.float32))
+    features, every = rng.normal(size=(60, 4)).astype(np.float32), np.arange(60)
+    with workers(1) as threads:
+        moments = moments_of(features, tags, threads)
+        frequent = np.sort(np.argsort(-moments.tag_sums, kind="stable")[:4])
+        few = moments_of(features, tags[:, frequent], threads)
+    expected = chosen(few, tags[:, frequent], features, every)
+    monkeypatch.setattr(penalties, "MOST_DECIDING", 4)
+    assert chosen(moments, tags, features, every) == expected
+
+
+def chosen(moments, tags, features, rows):
+    sample = Batch(tags[rows], features[rows], None, rows)
+    return penalties.choose_penalties(moments, sample, moments, sample, [4], lambda text: None)

@@ -48,6 +48,15 @@ class Moments:
         none = np.zeros((0, 0))
         return replace(self, feature_sums=np.zeros(0), tags_features=self.tags_features[:, :0], features_features=none)
 
+    def of_tags(self, tags: Ints) -> Moments:
+        """The same collection, had it only these tags."""
+        return replace(
+            self,
+            tag_sums=self.tag_sums[tags],
+            tags_tags=self.tags_tags[tags][:, tags],
+            tags_features=self.tags_features[tags],
+        )
+
     def __add__(self, other: Moments) -> Moments:
         """Those of the items of both."""
         return Moments(
