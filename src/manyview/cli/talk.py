@@ -16,6 +16,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from ..errors import ManyviewError, ParameterError
+from ..steps import STEP, in_words, seconds_left
 
 __all__ = [
     "FAILED",
@@ -161,7 +162,8 @@ def print_bad(bad: Sequence[Any], limit: int = 20) -> None:
 def progress() -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar on stderr with the time that is left, where that is a terminal; nothing elsewhere.
 
-    With ``MANYVIEW_PROGRESS=json`` it is a JSON object a line, for a program that watches: stage, done, of.
+    Work in steps ("fitting: members") has one bar, which says the step, and how much of the time has passed. With
+    ``MANYVIEW_PROGRESS=json`` it is a JSON object a line, for a program that watches: stage, done, of.
     """
     if os.environ.get("MANYVIEW_PROGRESS") == "json":
         yield _progress_lines()
@@ -170,16 +172,22 @@ def progress() -> Iterator[Callable[[str, int, int], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}")
-    with Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True) as bar:
+    columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}")
+    with Progress(*columns, TextColumn("{task.fields[left]}"), console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
+        started: dict[str, float] = {}
 
         def report(what: str, done: int, total: int) -> None:
-            if what not in tasks:
-                tasks[what] = bar.add_task(what, total=total)
-            bar.update(tasks[what], completed=done, total=total)
+            work, in_steps, _ = what.partition(STEP)
+            if work not in tasks:
+                tasks[work] = bar.add_task(work, total=total, count="", left="")
+                started[work] = time.monotonic()
+            count = f"{done / max(1, total):.0%}" if in_steps else f"{done}/{total}"
+            left = seconds_left(time.monotonic() - started[work], done, total)
+            told = "" if left is None or done >= total else f"about {in_words(left)} left"
+            bar.update(tasks[work], description=what, completed=done, total=total, count=count, left=told)
 
         yield report
 

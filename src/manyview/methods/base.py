@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +18,13 @@ from ..blocks import row_blocks
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
+from ..steps import at_work, in_words, is_heard
 from ..types import Mask
 
 _SQUARES = 1e16  # a million squares of this still fit into float32
+_SELDOM = 5.0  # seconds between two lines about the same step
 
-__all__ = ["MultiviewEstimator", "check_n_clusters", "items_with_views", "say"]
+__all__ = ["MultiviewEstimator", "aloud", "check_n_clusters", "items_with_views", "say"]
 
 
 class MultiviewEstimator(BaseEstimator):
@@ -168,6 +172,24 @@ def items_with_views(views: Views) -> Mask:
             stacklevel=4,
         )
     return has_any
+
+
+@contextmanager
+def aloud(what: str, verbose: int) -> Iterator[None]:
+    """Tell of the steps inside on stderr, where ``verbose`` asks for it and nobody else listens."""
+    if not verbose or is_heard():
+        yield
+        return
+    last: dict[str, Any] = {"text": "", "when": 0.0}
+
+    def report(text: str, done: int, of: int) -> None:
+        now = time.monotonic()
+        if text != last["text"] or now - last["when"] >= _SELDOM:
+            last.update(text=text, when=now)
+            say(f"  {text}; {done / 1000:.1f} s so far, about {in_words((of - done) / 1000)} left")
+
+    with at_work(what, report):
+        yield
 
 
 def say(text: str) -> None:

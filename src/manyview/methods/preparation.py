@@ -19,6 +19,7 @@ from ..data.spaces import DENSE_SCALINGS, cut_words, learn_points, learn_words, 
 from ..data.views import Views
 from ..data.weighting import are_counts, unit_rows
 from ..errors import ViewError
+from ..steps import reach
 from ..types import Floats, Mask, Places, Singles
 from .agreement import agreement_of, clearly_agrees, draw_samples, neighbours_in, witnesses
 
@@ -126,7 +127,8 @@ def _agreement(
     }
     points, speaking = [default.points[name] for name in names], [default.speaking[name] for name in names]
     keys = [key_of(rows) for rows in points]
-    for sample in draw_samples(views.n_items):
+    samples = draw_samples(views.n_items)
+    for number, sample in enumerate(samples):
         told = witnesses(points, speaking, keys, sample, n_clusters, threads)
         for v, name in enumerate(names):
             has = speaking[v][sample.items]
@@ -138,6 +140,7 @@ def _agreement(
                 else:
                     pairs = neighbours_in(rows, has, threads)
                     found[name][one].append(_mean_over([agreement_of(*pairs, other) for other in others]))
+            reach("views", (number + (v + 1) / len(names)) / len(samples))
     return {name: {one: np.concatenate(parts) for one, parts in by.items()} for name, by in found.items()}
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import ParameterError
+from ..steps import STEP, seconds_left
 from . import models
 from .refusals import Absent
 
@@ -164,7 +165,9 @@ class Jobs:
                 return
             if stage != job.stage:
                 job.log.append(stage)
-                job.stage, job.stage_started = stage, time.monotonic()
+                if stage.partition(STEP)[0] != job.stage.partition(STEP)[0]:  # steps of one work share its clock
+                    job.stage_started = time.monotonic()
+                job.stage = stage
             job.done, job.of = done, of
 
     def _end(self, job: _Job, state: Literal["done", "failed", "cancelled"], error: str | None) -> None:
@@ -244,8 +247,8 @@ def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
 def _told(job: _Job) -> models.Job:
     now = job.ended or time.monotonic()
     left = None
-    if job.state == "running" and job.of and job.done:
-        left = (now - job.stage_started) * (job.of - job.done) / job.done
+    if job.state == "running":
+        left = seconds_left(now - job.stage_started, job.done, job.of)
     return models.Job(
         id=job.id,
         kind=job.asked.kind,

@@ -23,7 +23,9 @@ from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError, StoreError
 from ..features.base import extractor_names
 from ..meaning.words import check_language
+from ..methods.consensus.cost import cost_of_number, cost_of_steps, usual_number
 from ..methods.preparation import told
+from ..steps import at_work, step
 from ..types import Progress
 from .clusters.changes import ChangeReport, record_update, standing_before, tell_changes
 from .clusters.identity import Then, identities_of_labels
@@ -117,8 +119,6 @@ def fit_collection(
         n_repeated = places.size - rows.size
         many = f"{n_repeated} pictures repeat others and go where those go."
         said.append("1 picture repeats another and goes where that one goes." if n_repeated == 1 else many)
-    if progress is not None:
-        progress(f"fitting {method}", 0, 1)
     settings: dict[str, Any] = {"n_clusters": n_clusters, "seed": seed, "views": list(X.names)}
     earlier = None if fresh else _earlier(collection, method, settings, X.ids)
     if earlier is not None:
@@ -127,7 +127,14 @@ def fit_collection(
             f"goes on from run {earlier.run_id}, whose {earlier.n_clusters} clusters have a say; --fresh starts anew."
         )
         said += _changed_defaults(collection, earlier.run_id, chosen)
-    with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
+    reckoned = n_clusters or (usual_number(rows.size) if earlier is None else earlier.n_clusters)
+    costs = {
+        **(cost_of_number(X[rows]) if n_clusters is None and earlier is None and chosen.takes_k else {}),
+        **(cost_of_steps(X[rows], reckoned, 10, n_jobs) if method == "consensus" else {method: 1e-3 * rows.size}),
+        "names and profiles": 1e-3 * places.size,
+    }
+    listening = at_work(f"fitting {method}", progress, costs)
+    with listening, collection.unlocked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if earlier is not None:
             model, labels, why = _go_on(X[rows], earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
@@ -138,7 +145,8 @@ def fit_collection(
             model.levels_["items"] = X.ids[rows]
         labels = np.asarray(labels)[places]
         weights = _view_weights(model, X.names)
-        profiles = describe_run(X, labels, tags, words, weights=weights)
+        with step("names and profiles"):
+            profiles = describe_run(X, labels, tags, words, weights=weights)
     said += why + _about_views(model)
     said += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     if annotations is not None:
@@ -167,8 +175,6 @@ def fit_collection(
             seconds=time.perf_counter() - started,
             model=model,
         )
-    if progress is not None:
-        progress(f"fitting {method}", 1, 1)
     return Fitted(run, said, computed, profiles, changes)
 
 

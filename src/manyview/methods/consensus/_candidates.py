@@ -8,7 +8,7 @@ are cut off as a cluster of their own are associated perfectly and leave all els
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...blocks import Workers
 from ...data.nearest import nearest_among
+from ...steps import step
 from ...types import Floats, Places
 from ..spectral import leading_eigenpairs, plain_kmeans, spectral_rows
 from ._association import Votes, place_unknown, refine
@@ -26,6 +27,7 @@ __all__ = ["Found", "best_partition"]
 _STEP = 0.2  # the mixtures beside that of the votes have so much more and so much less of the neighbours
 _EXTRA_VECTORS = 3  # more than K, against small tight groups that take a vector from the clusters
 _STARTS = 4
+_SHARE_OF_VECTORS = 0.5  # of the time, the rest being k-means on them
 _SEEDS = 3  # different k-means of all views together
 _CLEARLY_BETTER = 0.02  # a gain below this is no reason to give up what people know
 _SAMPLE = 100_000  # items above which k-means is learned on so many of them
@@ -70,17 +72,19 @@ def best_partition(
     leaders = np.unique(kinds, return_index=True)[1][kinds]
     n_items = kinds.size
     values, made = _spectral(votes, kinds, n_clusters, seed)
-    made += [*_plain(spaces, n_items, n_clusters, seed, votes.threads)]
+    made += _plain(spaces, n_items, n_clusters, seed, votes.threads)
     if n_items > _MANY:
         by_value = sorted(made, key=lambda one: -votes.association(one.labels[leaders], n_clusters))
         made = [one for one in made if any(one is kept for kept in by_value[:_FEW])]
     evenness = _EVENNESS_ALONE if alone else _EVENNESS
     best = Found(np.empty(0, dtype=np.intp), -np.inf, "", values)
-    for one in made:
-        labels, value = refine(votes, one.labels[leaders], n_clusters, leaders)
-        worth = _worth(labels, value, n_clusters, evenness)
-        if worth > best.worth:
-            best = Found(labels, worth, one.name, values)
+    with step("last step", of=len(made)) as tick:
+        for done, one in enumerate(made, 1):
+            labels, value = refine(votes, one.labels[leaders], n_clusters, leaders)
+            worth = _worth(labels, value, n_clusters, evenness)
+            if worth > best.worth:
+                best = Found(labels, worth, one.name, values)
+            tick(done)
     if previous is not None:
         start = place_unknown(votes, previous, n_clusters)[leaders]
         labels, value = refine(votes, start, n_clusters, leaders)
@@ -100,17 +104,20 @@ def _spectral(votes: Votes, kinds: Places, n_clusters: int, seed: int) -> tuple[
     """K-means on K to K + 3 leading eigenvectors of three mixtures; and the eigenvalues of the votes themselves."""
     alphas = dict.fromkeys(float(np.clip(votes.alpha + step, 0.0, 1.0)) for step in (-_STEP, 0.0, _STEP))
     made, own = [], np.empty(0)
-    for alpha in alphas:
-        operator = mixed_operator(alpha, votes.graph, votes.memberships)
-        is_own = alpha == votes.alpha
-        values, vectors = leading_eigenpairs(
-            operator, n_clusters + _EXTRA_VECTORS, seed=seed, n_needed=n_clusters, repeated=is_own
-        )
-        own = values if is_own else own
-        for n_vectors in range(n_clusters, values.size + 1):
-            rows = _together(spectral_rows(values[:n_vectors], vectors[:, :n_vectors], power=1.0), kinds)
-            name = f"{n_vectors} eigenvectors, {alpha:.1f} of the vote with the neighbours"
-            made.append(_Candidate(name, _kmeans(rows, n_clusters, _STARTS, [seed, n_vectors], votes.threads)))
+    with step("eigenvectors", of=len(alphas)) as tick:
+        for done, alpha in enumerate(alphas):
+            operator = mixed_operator(alpha, votes.graph, votes.memberships)
+            is_own = alpha == votes.alpha
+            values, vectors = leading_eigenpairs(
+                operator, n_clusters + _EXTRA_VECTORS, seed=seed, n_needed=n_clusters, repeated=is_own
+            )
+            own = values if is_own else own
+            tick(done + _SHARE_OF_VECTORS)
+            for n_vectors in range(n_clusters, values.size + 1):
+                rows = _together(spectral_rows(values[:n_vectors], vectors[:, :n_vectors], power=1.0), kinds)
+                name = f"{n_vectors} eigenvectors, {alpha:.1f} of the vote with the neighbours"
+                made.append(_Candidate(name, _kmeans(rows, n_clusters, _STARTS, [seed, n_vectors], votes.threads)))
+            tick(done + 1)
     return own, made
 
 
@@ -122,23 +129,32 @@ def _together(rows: Floats, kinds: Places) -> Floats:
     return np.asarray((totals / np.bincount(kinds)[:, None])[kinds])
 
 
-def _plain(spaces: Sequence[Space], n_items: int, n_clusters: int, seed: int, threads: Workers) -> Iterator[_Candidate]:
+def _plain(spaces: Sequence[Space], n_items: int, n_clusters: int, seed: int, threads: Workers) -> list[_Candidate]:
     """K-means of everything, from three seeds, and of each view."""
-    joined = spaces[0]
-    for number in range(_SEEDS):
-        yield _Candidate("k-means of all views", _kmeans(joined.rows, n_clusters, 2, [seed, 0, number], threads))
-    for space in spaces[1:]:
-        if space.items.size < n_clusters:
-            continue
-        labels = np.full(n_items, -1, dtype=np.intp)
-        labels[space.items] = _kmeans(space.rows, n_clusters, 1, [seed, space.key], threads)
-        lacking = np.flatnonzero(labels < 0)
-        if lacking.size:  # to the nearest of the view's clusters in all that items do have
-            used = np.unique(labels[space.items])
-            means = np.stack([joined.rows[labels == c].mean(axis=0, dtype=np.float64) for c in used])
-            near = nearest_among(joined.rows[lacking], means.astype(np.float32), 1, threads)[:, 0]
-            labels[lacking] = used[near]
-        yield _Candidate(f"k-means of view {space.name!r}", labels)
+    joined, made = spaces[0], []
+    whole = 2 * joined.rows.size  # two starts each
+    with step("k-means", of=_SEEDS * whole + sum(space.rows.size for space in spaces[1:])) as tick:
+        for number in range(_SEEDS):
+            labels = _kmeans(joined.rows, n_clusters, 2, [seed, 0, number], threads)
+            made.append(_Candidate("k-means of all views", labels))
+            tick((number + 1) * whole)
+        for done, space in enumerate(spaces[1:], 2):
+            if space.items.size >= n_clusters:
+                made.append(_of_view(space, joined, n_items, n_clusters, seed, threads))
+            tick(_SEEDS * whole + sum(space.rows.size for space in spaces[1:done]))
+    return made
+
+
+def _of_view(space: Space, joined: Space, n_items: int, n_clusters: int, seed: int, threads: Workers) -> _Candidate:
+    labels = np.full(n_items, -1, dtype=np.intp)
+    labels[space.items] = _kmeans(space.rows, n_clusters, 1, [seed, space.key], threads)
+    lacking = np.flatnonzero(labels < 0)
+    if lacking.size:  # to the nearest of the view's clusters in all that items do have
+        used = np.unique(labels[space.items])
+        means = np.stack([joined.rows[labels == c].mean(axis=0, dtype=np.float64) for c in used])
+        near = nearest_among(joined.rows[lacking], means.astype(np.float32), 1, threads)[:, 0]
+        labels[lacking] = used[near]
+    return _Candidate(f"k-means of view {space.name!r}", labels)
 
 
 def _kmeans(rows: NDArray[Any], n_clusters: int, n_starts: int, seed: Sequence[int], threads: Workers) -> Places:

@@ -13,6 +13,7 @@ from ...blocks import Workers
 from ...data.checks import check_number
 from ...data.views import Views
 from ...errors import ParameterError
+from ...steps import step
 from ...types import Places
 from ..spectral import plain_kmeans, short_kmeans
 from ._graph import Space
@@ -77,7 +78,13 @@ def own_members(
             labels[space.items] = found
             return Member(space.name, labels, np.ascontiguousarray(model.cluster_centers_, dtype=np.float32))
 
-        return list(threads.map(one, [slice(j, j + 1) for j in range(len(jobs))]))
+        sizes = np.cumsum([space.rows.size for space, _ in jobs])
+        made = []
+        with step("members", of=float(sizes[-1])) as tick:
+            for member in threads.map(one, [slice(j, j + 1) for j in range(len(jobs))]):
+                made.append(member)
+                tick(float(sizes[len(made) - 1]))
+        return made
 
 
 def check_members(members: Any) -> tuple[int, list[tuple[Any, float]]]:

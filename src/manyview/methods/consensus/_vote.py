@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ from ...blocks import Workers, row_blocks
 from ...data.joining import side_by_side
 from ...data.nearest import nearest_among
 from ...data.views import Views
+from ...steps import step
 from ...types import Floats, Places
 from ..neighbours import nearest_neighbours
 from ..spectral import spectral_rows
@@ -134,35 +134,33 @@ def vote(
     start: Places | None,
     seed: int,
     threads: Workers,
-    step: Callable[[str], AbstractContextManager[None]],
 ) -> Outcome:
     """Members and neighbours of every space, and of many partitions the one that fits their votes best."""
     spaces, n_items = points.spaces(at_least=2), points.rows.shape[0]
     weights = points.shares(spaces)
     says = dict(zip(points.names, points.says.tolist(), strict=True))
-    with step("members"):
-        own = own_members(spaces, n_items, n_clusters, n_members, seed, threads)
-        columns = [member.labels for member in own] + [member.labels for member in given]
-        sizes = np.array([len(member.centres) for member in own] + [member.classes.size for member in given])
-        small = np.int16 if sizes.max() <= np.iinfo(np.int16).max else np.int32
-        labels = np.column_stack(columns).astype(small)
-        own_weights = [1.0 if member.space is None else says[member.space] for member in own]
-        member_weights = np.array(own_weights + [member.weight for member in given])
-        memberships = Memberships(labels, sizes, member_weights, threads)
-    with step("neighbours"):
+    own = own_members(spaces, n_items, n_clusters, n_members, seed, threads)
+    columns = [member.labels for member in own] + [member.labels for member in given]
+    sizes = np.array([len(member.centres) for member in own] + [member.classes.size for member in given])
+    small = np.int16 if sizes.max() <= np.iinfo(np.int16).max else np.int32
+    labels = np.column_stack(columns).astype(small)
+    own_weights = [1.0 if member.space is None else says[member.space] for member in own]
+    member_weights = np.array(own_weights + [member.weight for member in given])
+    memberships = Memberships(labels, sizes, member_weights, threads)
+    with step("neighbours", of=sum(space.rows.size for space in spaces)) as tick:
         near: list[NDArray[np.int32]] = []
-        for space in spaces:
+        for done, space in enumerate(spaces, 1):
             if len(spaces) == 2 and near and space.items.size == n_items:
                 near.append(near[0])  # a single view is everything
                 continue
             count = min(n_neighbours, space.items.size - 1)
             near.append(nearest_neighbours(space.rows, count, threads, seed=seed))
+            tick(sum(space.rows.size for space in spaces[:done]))
         graph = NeighbourGraph(n_items, spaces, near, weights, threads)
     votes = Votes(alpha, graph, memberships, threads)
     alone = int(np.count_nonzero(points.says > _SILENT)) < 2
-    with step("clusters"):
-        found = best_partition(votes, spaces, kinds, n_clusters, previous=start, alone=alone, seed=seed)
-        numbers = _by_size(found.labels)
+    found = best_partition(votes, spaces, kinds, n_clusters, previous=start, alone=alone, seed=seed)
+    numbers = _by_size(found.labels)
     n_found = int(numbers.max()) + 1
     with step("levels"):
         levels = grow_levels(graph, points.rows, numbers, kinds)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -22,13 +20,15 @@ from ...data.spaces import same_row_sums
 from ...data.views import Views
 from ...errors import ViewWarning
 from ...renamed import warn_renamed
+from ...steps import expect, step
 from ...types import Floats, Places
 from ..agreement import Sample
-from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, say
 from ..preparation import Prepared, key_of, place_in, prepare, words_again
 from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, scrambled, view_says
 from ._vote import Outcome, Points, kinds_of, place_new, points_of, vote
+from .cost import cost_of_steps
 from .levels import cut_levels, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
@@ -173,9 +173,9 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         seed = int(as_generator(self.random_state).integers(2**31))
         given = given_members(entries, views)
         previous = None if self.previous is None else check_previous(self.previous, views.n_items)
-        with workers(self.n_jobs) as threads:
-            with self._step("scaling"):
-                points = self._learn_points(views, n_clusters, threads)
+        with aloud(type(self).__name__, self.verbose), workers(self.n_jobs) as threads:
+            expect(cost_of_steps(views, n_clusters, n_members, self.n_jobs))
+            points = self._learn_points(views, n_clusters, threads)
             everyone = np.flatnonzero(has_any)
             kinds = kinds_of(points.of(everyone))
             voting = _voters(kinds, n_neighbours)
@@ -203,7 +203,6 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                     start=start,
                     seed=seed,
                     threads=threads,
-                    step=self._step,
                 )
                 numbers = outcome.labels
                 self.state_ = outcome.state
@@ -258,7 +257,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
 
     def _learn_points(self, views: Views, n_clusters: int, threads: Workers) -> Points:
         """Scale every view; those that cannot act are named in a warning and left out."""
-        prepared = prepare(views, self.scale, threads, n_clusters)
+        with step("views"):
+            prepared = prepare(views, self.scale, threads, n_clusters)
         self.scaling_agreement_, self.view_scalings_ = prepared.agreement, prepared.chosen
         self.scalings_, parts = {}, []
         for name in views.names:
@@ -273,7 +273,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             warnings.warn(f"view {name!r} {why}; it has no vote.", ViewWarning, stacklevel=3)
         parts.sort(key=lambda part: part[0])  # so that the names and the order of views change nothing
         self.active_views_ = [(name, key) for key, name, _, _ in parts]
-        says = self._weigh(views, prepared, parts, n_clusters, threads)
+        with step("say of the views"):
+            says = self._weigh(views, prepared, parts, n_clusters, threads)
         return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], says)
 
     def _weigh(self, views: Views, prepared: Prepared, parts: list[Any], n_clusters: int, threads: Workers) -> Floats:
@@ -308,13 +309,6 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         if found.apart:
             warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=4)
         return found.weights
-
-    @contextmanager
-    def _step(self, name: str) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        if self.verbose:
-            say(f"  {name}: {time.perf_counter() - started:.1f} s")
 
     def _store(self, views: Views, numbers: Places, source: Places, outcome: Outcome | None) -> None:
         """Results for all items from those of the ones that voted; ``source`` says who stands for whom (-1: nobody)."""

@@ -15,6 +15,7 @@ from ...blocks import Workers, row_blocks, workers
 from ...data.checks import check_number
 from ...data.views import Views
 from ...errors import ParameterError
+from ...steps import step
 from ...types import Floats, Places, Singles
 from ..curves import curve, picture
 from ..neighbours import nearest_neighbours
@@ -23,6 +24,7 @@ from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._graph import NeighbourGraph
 from ._vote import Points, kinds_of, points_of
+from .cost import parts_of_number
 
 __all__ = ["ClusterNumbers", "count_clusters"]
 
@@ -125,13 +127,18 @@ def count_clusters(
     if everyone.size > limit:
         everyone = np.sort(np.random.default_rng(seed).choice(everyone, limit, replace=False))
     chosen = views if everyone.size == views.n_items else views[everyone]
-    with workers(n_jobs) as threads:
-        points = _different(_prepared(chosen, threads), seed, threads)
+    parts = parts_of_number(chosen)
+    with workers(n_jobs) as threads, step("number of clusters", of=sum(parts)) as tick:
+        points = _prepared(chosen, threads)
+        tick(parts[0])
+        points = _different(points, seed, threads)
+        tick(sum(parts[:2]))
         n_items = points.rows.shape[0]
         if n_items < _FEWEST or not points.names:
             return _too_few(n_items)
         count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
         fine, coarse = (_graph(points, found, threads) for found in _neighbour_lists(points, count, seed, threads))
+        tick(sum(parts[:3]))
         W = coarse.part(np.arange(n_items))
         groups = communities(W, seed)
         n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.checks import as_generator, check_number
 from ...data.parameters import Choice, Constraints, Number
+from ...steps import each
 from ...types import Floats, Places
 from ..base import say
 from ._accelerated_rounds import Outcome, Problem, run_rounds
@@ -132,7 +133,7 @@ class HierarchicalKMeans(ExactKMeans):
                 random_points(problem, mean_square, n_clusters, self.init, rng),
                 f"start {number} of {self.n_starts}",
             )
-            for number, rng in enumerate(streams, 1)
+            for number, rng in each("starts", enumerate(streams, 1), len(streams))
         ]
         self.start_inertia_ = np.array([start.inertia for start in starts]) * self.view_unit_**2
         best = min(starts, key=lambda start: start.inertia)

@@ -15,6 +15,7 @@ from ...data.checks import as_generator, check_sample_weight, per_view_numbers
 from ...data.parameters import RUNNING, Choice, Constraints, Given, Number
 from ...data.views import Views
 from ...errors import ParameterError, ViewWarning
+from ...steps import each
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ._prepared import PreparesViews
@@ -244,7 +245,10 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     def _best_start(self, problem: Problem, mean_squares: Floats) -> Outcome:
         """The start of the smallest objective, the first of them on ties; only the best so far is held."""
         streams = enumerate(as_generator(self.random_state).spawn(int(self.n_init)), 1)
-        outcomes = (self._run_start(problem, mean_squares, start, rng) for start, rng in streams)
+        outcomes = (
+            self._run_start(problem, mean_squares, start, rng)
+            for start, rng in each("starts", streams, int(self.n_init))
+        )
         return min(outcomes, key=lambda outcome: outcome.objective[-1])
 
     def _run_start(self, problem: Problem, mean_squares: Floats, start: int, rng: np.random.Generator) -> Outcome:

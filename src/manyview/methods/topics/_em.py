@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ... import blocks
 from ...arrays import Matrix, is_sparse
 from ...blocks import Workers, row_blocks
+from ...steps import each
 from ..base import say
 from . import _kernels as kernels
 
@@ -140,7 +141,7 @@ def best_start(
     """One run from each random source; the one that ends with the largest log-likelihood."""
     dtype = np.result_type(*(table.matrix.dtype for table in tables))
     outcomes: list[Outcome] = []
-    for start, rng in enumerate(sources, 1):
+    for start, rng in each("starts", enumerate(sources, 1), len(sources)):
 
         def report(n_iter: int, value: float, start: int = start) -> None:
             if verbose > 1:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from ...blocks import effective_n_jobs
 from ...collection.store import Store
+from ...steps import in_words
 from ..compute import default_views
-from .inventory import BASE_BYTES, BYTES_PER_ITEM, SECONDS, in_words
+from .inventory import BASE_BYTES, BYTES_PER_ITEM, SECONDS
 
 __all__ = ["Estimate", "estimate_work"]
 

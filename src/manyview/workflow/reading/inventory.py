@@ -9,9 +9,10 @@ from typing import Any
 
 from ...blocks import effective_n_jobs
 from ...collection.store import Store
+from ...steps import in_words
 from ..compute import default_views
 
-__all__ = ["BASE_BYTES", "BYTES_PER_ITEM", "SECONDS", "Inventory", "in_words", "take_inventory"]
+__all__ = ["BASE_BYTES", "BYTES_PER_ITEM", "SECONDS", "Inventory", "take_inventory"]
 
 # Seconds of one core per item, measured on photographs of about a megapixel.
 SECONDS = {"picture": 0.05, "video": 1.5, "document": 0.02, "row": 0.0002}
@@ -94,10 +95,3 @@ def _script(word: str) -> str:
         if char.isalpha():
             return unicodedata.name(char, "unknown").split()[0].title().replace("Cjk", "Han")
     return "signs"
-
-
-def in_words(seconds: float) -> str:
-    """A time as people say it."""
-    if seconds < 90:
-        return f"{max(5, round(seconds / 5) * 5)} s"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

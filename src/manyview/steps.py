@@ -1,0 +1,185 @@
+"""Long work in steps: which one goes on, how far it is, and how long all of it will take still.
+
+Whoever wants to know listens with ``at_work``. Methods name their steps with ``step`` and say beforehand, with
+``expect``, what each will cost; they need not know whether anybody listens.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from .types import Progress
+
+__all__ = ["STEP", "Work", "at_work", "each", "expect", "in_words", "is_heard", "reach", "seconds_left", "step"]
+
+T = TypeVar("T")
+
+STEP = ": "
+"""Between the name of the work and that of its step, in a report."""
+_EVERY = 0.5
+"""Seconds between two reports from a step that says nothing itself."""
+_BELIEF = 0.02
+"""The share of the expected work after which what was measured counts more than what was expected."""
+_SURE = 0.25
+"""The share of a step after which its own pace says how long it takes."""
+_OVERDUE = 1.1
+
+
+class Work:
+    """Steps that were expected, those that are done, and the time both took or will take.
+
+    Costs are seconds on some machine: only their ratios matter once a few per cent are done.
+    """
+
+    def __init__(self, what: str, report: Progress | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.what, self._report, self._clock = what, report, clock
+        self._lock = threading.RLock()
+        self._costs: dict[str, float] = {}
+        self._over: dict[str, float] = {}
+        self._started = self._step_started = clock()
+        self.name, self._done, self.of = "", 0.0, 1.0
+
+    def expect(self, costs: Mapping[str, float]) -> None:
+        """Costs of steps, in the order they come; those known already are corrected."""
+        with self._lock:
+            self._costs |= {name: float(cost) for name, cost in costs.items() if name not in self._over}
+
+    def begin(self, name: str, of: float) -> None:
+        """Start a step of ``of`` equal parts."""
+        with self._lock:
+            self.name, self._done, self.of, self._step_started = name, 0.0, max(of, 1e-9), self._clock()
+            self.tell()
+
+    def tick(self, done: float) -> None:
+        """So many parts of the step are done."""
+        with self._lock:
+            self._done = min(done, self.of)
+            self.tell()
+
+    def end(self) -> float:
+        """Close the step; the seconds it took."""
+        with self._lock:
+            took = self._clock() - self._step_started
+            self._over[self.name] = self._over.get(self.name, 0.0) + took
+            self.name = ""
+            return took
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return self._clock() - self._started
+
+    def left(self) -> float:
+        """Seconds still to go, by the pace so far."""
+        with self._lock:
+            share = self._done / self.of if self.name else 0.0
+            here = self._clock() - self._step_started if self.name else 0.0
+            cost = self._costs.get(self.name, 0.0)
+            known = [name for name in self._over if self._costs.get(name)]
+            doubt = _BELIEF * sum(self._costs.values())
+            took = sum(self._over[name] for name in known) + (here if share else 0.0)
+            planned = sum(self._costs[name] for name in known) + share * cost
+            pace = (took + doubt) / (planned + doubt) if planned + doubt else 1.0
+            if cost and not share:
+                pace = max(pace, here / cost)  # it takes longer than expected, so will the rest
+            whole = max(pace * cost, _OVERDUE * here if here > pace * cost else here)
+            if share:
+                trust = min(1.0, share / _SURE)
+                whole = trust * here / share + (1.0 - trust) * whole
+            later = sum(cost for name, cost in self._costs.items() if name not in self._over and name != self.name)
+            return max(0.0, whole - here) + pace * later
+
+    def tell(self) -> None:
+        """Report the step, and in milliseconds what is done and what there is in all."""
+        if self._report is None or not self.name:
+            return
+        with self._lock:
+            done = int(1000 * self.seconds)
+            self._report(f"{self.what}{STEP}{self.name}", done, max(1, done + int(1000 * self.left())))
+
+
+_HEARD: ContextVar[Work | None] = ContextVar("manyview_work", default=None)
+
+
+@contextmanager
+def at_work(what: str, report: Progress | None, costs: Mapping[str, float] | None = None) -> Iterator[Work]:
+    """Listen to the steps inside: ``report("what: step", milliseconds done, milliseconds in all)``, twice a second."""
+    work = Work(what, report)
+    work.expect(costs or {})
+    token, ended = _HEARD.set(work), threading.Event()
+
+    def repeat() -> None:
+        while not ended.wait(_EVERY):
+            work.tell()
+
+    teller = threading.Thread(target=repeat, name="manyview-steps", daemon=True)
+    if report is not None:
+        teller.start()
+    try:
+        yield work
+    finally:
+        ended.set()
+        if report is not None:
+            teller.join()
+        _HEARD.reset(token)
+
+
+def is_heard() -> bool:
+    """Does anybody listen?"""
+    return _HEARD.get() is not None
+
+
+def expect(costs: Mapping[str, float]) -> None:
+    """Say what steps will cost, in seconds of one core, to whoever listens."""
+    if (work := _HEARD.get()) is not None:
+        work.expect(costs)
+
+
+def reach(name: str, share: float) -> None:
+    """So much of the step of this name is done, if it is the one that goes on: for loops far below it."""
+    work = _HEARD.get()
+    if work is not None and work.name == name:
+        work.tick(share * work.of)
+
+
+@contextmanager
+def step(name: str, of: float = 1.0) -> Iterator[Callable[[float], None]]:
+    """A step of ``of`` parts; what it gives is called with the number of parts that are done."""
+    work = _HEARD.get()
+    if work is None:
+        yield _nobody
+        return
+    work.begin(name, of)
+    try:
+        yield work.tick
+    finally:
+        work.end()
+
+
+def each(name: str, things: Iterable[T], of: int) -> Iterator[T]:
+    """The things one after another, each of them a part of a step."""
+    with step(name, of=of) as tick:
+        for done, thing in enumerate(things, 1):
+            yield thing
+            tick(done)
+
+
+def _nobody(done: float) -> None:
+    pass
+
+
+def seconds_left(passed: float, done: int, of: int) -> float | None:
+    """By the pace so far; None where nothing is done yet."""
+    return passed * max(0, of - done) / done if done and of else None
+
+
+def in_words(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 90:
+        return f"{max(5, round(seconds / 5) * 5)} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
