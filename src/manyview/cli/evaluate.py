@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .stopping import stopped_at_once
 from .talk import CollectionPath, print_json, print_table, progress, safe, say, spoken
 
 _TAG_FIGURES = ("P@1", "P@5", "R@1", "R@5", "C@1", "C@5", "ECE")
@@ -44,7 +45,7 @@ def evaluate(
     from ..workflow.collection import Collection
     from ..workflow.evaluate import evaluate as judge
 
-    with progress() as bar, Collection.open(collection, write=True) as found:
+    with stopped_at_once(), progress() as bar, Collection.open(collection, write=True) as found:
         done = judge(
             found,
             hide_tags or None,

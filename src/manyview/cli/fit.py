@@ -9,6 +9,7 @@ import typer
 
 from ..workflow.methods_table import DEFAULT_METHOD, method_list
 from .show import print_clusters
+from .stopping import stopped_at_once
 from .talk import SOME_BAD, CollectionPath, print_bad, print_json, progress, safe, say, spoken
 
 
@@ -62,7 +63,7 @@ def fit(
         raise ParameterError(
             "--coarser and --finer move to another level of the newest run; they take no other option."
         )
-    with progress() as bar, Collection.open(collection, write=True) as found:
+    with stopped_at_once(), progress() as bar, Collection.open(collection, write=True) as found:
         if coarser or finer:
             fitted = keep_level(found, "coarser" if coarser else "finer", n_jobs=jobs)
         else:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .stopping import stopped_at_once
 from .talk import CollectionPath, print_json, progress, safe, say, spoken
 
 
@@ -21,7 +22,7 @@ def map(
     from ..workflow.collection import Collection
     from ..workflow.reading.map_layout import make_map
 
-    with progress() as bar, Collection.open(collection, write=True) as found:
+    with stopped_at_once(), progress() as bar, Collection.open(collection, write=True) as found:
         made = make_map(found, run, seed=seed, progress=bar)
     if as_json:
         print_json(asdict(made))

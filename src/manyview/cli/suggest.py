@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .stopping import stopped_at_once
 from .talk import (
     SOME_BAD,
     CollectionPath,
@@ -94,7 +95,7 @@ def suggest(
         raise ParameterError("--open computes nothing; leave it out, or --first-tags and --each-picture.")
     said: list[str] = []
     bad: list[Any] = []
-    with progress() as bar, Collection.open(collection, write=not only_open) as found:
+    with stopped_at_once(), progress() as bar, Collection.open(collection, write=not only_open) as found:
         if first_tags or each_picture:
             by = "probability" if each_picture else "tag"
             done = propose_first(found, "picture" if each_picture else "cluster", language=language, progress=bar)

@@ -17,6 +17,7 @@ import typer
 
 from ..errors import ManyviewError, ParameterError
 from ..steps import STEP, in_words, seconds_left
+from .stopping import INTERRUPTED, STOPPED
 
 __all__ = [
     "FAILED",
@@ -36,7 +37,7 @@ __all__ = [
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FAILED, USED_WRONGLY, SOME_BAD, INTERRUPTED = 1, 2, 3, 130
+FAILED, USED_WRONGLY, SOME_BAD = 1, 2, 3
 
 
 class _Settings:
@@ -59,7 +60,7 @@ def spoken(command: Command) -> Command:
         except typer.Exit:
             raise
         except KeyboardInterrupt:
-            typer.echo("\nStopped. What was done so far is kept; the same command continues from there.", err=True)
+            typer.echo(STOPPED, err=True)
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:  # the reader of a pipe has seen enough
             sys.stderr.close()

@@ -1,0 +1,36 @@
+"""Ctrl-C within a second, also over a calculation that does not listen."""
+
+import subprocess
+import sys
+
+from manyview.cli.stopping import INTERRUPTED, STOPPED
+
+DEAF = """
+import hashlib, os, signal, sys, threading, time
+from manyview.cli.stopping import stopped_at_once
+def soon():
+    time.sleep(0.2)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=soon).start()
+try:
+    with stopped_at_once():
+        {work}
+except KeyboardInterrupt:
+    print("by itself")
+    sys.exit({code})
+"""
+
+
+def run(work):
+    command = DEAF.format(work=work, code=INTERRUPTED)
+    return subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, timeout=60)
+
+
+def test_a_calculation_that_does_not_listen_is_ended():
+    ended = run("hashlib.pbkdf2_hmac('sha256', b'a', b'b', 2_000_000_000)")  # one call of C, for many minutes
+    assert ended.returncode == INTERRUPTED and STOPPED.strip() in ended.stderr and not ended.stdout
+
+
+def test_work_that_listens_ends_by_itself():
+    ended = run("time.sleep(30)")
+    assert ended.returncode == INTERRUPTED and "by itself" in ended.stdout and STOPPED.strip() not in ended.stderr
