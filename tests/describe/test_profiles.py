@@ -254,3 +254,16 @@ def test_confidence_is_half_where_two_clusters_are_as_close():
     assert found.confidence == pytest.approx(np.clip(0.5 + found.likeness.margin, 0, 1), abs=1e-6)
     assert found.confidence[5] < found.confidence[4] and found.confidence[0] > 0.5
     assert cluster_profiles(None, [0, 1], [["a"], ["b"]]).confidence is not None
+
+
+def test_a_text_among_pictures_does_not_stand_for_them():
+    """What only a view of little say speaks of is no exemplar, however well it fits there."""
+    rng = np.random.default_rng(3)
+    looks = np.repeat([[5.0, 0.0], [0.0, 5.0]], 20, axis=0) + rng.normal(size=(40, 2))
+    words = np.full((40, 2), np.nan)
+    looks[:3] = np.nan
+    words[:3], words[20:23] = (9.0, 0.0), (0.0, 9.0)
+    profiles = cluster_profiles(
+        {"looks": looks, "words": words}, np.repeat([0, 1], 20), view_weights={"looks": 0.95, "words": 0.05}
+    )
+    assert not {0, 1, 2} & set(profiles[0].exemplars)

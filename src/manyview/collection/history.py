@@ -32,8 +32,14 @@ _BY_COLUMN = frozenset({"clusters", "tag_care"})
 """Tables in which undoing an entry puts back the columns it changed, and leaves the others."""
 _AT_ONCE = 400
 """Rows looked up by one statement."""
-_HAS_EFFECT = "(id IN (SELECT history_id FROM changes) OR id IN (SELECT history_id FROM batches))"
-"""Rows changed, or files written."""
+_LEVEL_STANDS = (
+    "(kind = 'level' AND json_extract(detail, '$.run') = (SELECT max(id) FROM runs WHERE kind = 'fit') AND "
+    "json_extract(detail, '$.before') IN (SELECT id FROM runs) AND NOT EXISTS "
+    "(SELECT 1 FROM history AS later WHERE later.id > history.id AND later.kind = 'add'))"
+)
+"""The level that was gone to is the one that counts, the run it was cut from is there, and nothing was added since."""
+_HAS_EFFECT = f"(id IN (SELECT history_id FROM changes) OR id IN (SELECT history_id FROM batches) OR {_LEVEL_STANDS})"  # noqa: S608
+"""Rows changed, files written, or another level gone to."""
 
 Key = tuple[Any, ...]
 

@@ -37,6 +37,8 @@ __all__ = [
 
 N_TAGS = 12
 """As many tags are listed that a cluster has more often than the rest, and as many that it has less often."""
+_LEAST_SAY = 0.25
+"""Of the say that the views of the best known member have: with less, an item does not stand for its cluster."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class ClusterProfile:
     """Words of its texts, the most telling first; no stop words."""
     exemplars: tuple[int, ...]
     """Members that are the most like the others and the least like outsiders, over all views, best first; at most half
-    of them, so that a small cluster has borderline items too."""
+    of them, so that a small cluster has borderline items too, and none that is nearer to another cluster than most."""
     borderline: tuple[BorderlineItem, ...]
     """Members with the smallest margin to another cluster, smallest first; none of them is an exemplar."""
     views: tuple[ViewProfile, ...]
@@ -307,7 +309,18 @@ def _ranked(items: Places, score: NDArray[Any]) -> Places:
 
 
 def _exemplars(members: Places, likeness: Likeness | None) -> Places:
-    return members if likeness is None else _ranked(members, -likeness.typical[members])
+    """The members that say what a cluster is, best first: of the half that lies farthest from other clusters, those
+    most like the others. What only a view of little say speaks of is none of them, such as a text among pictures.
+    """
+    if likeness is None:
+        return members
+    ranked = _ranked(members, -likeness.typical[members])
+    margin = likeness.margin[ranked]
+    known = np.isfinite(margin)
+    is_far = ~known | (margin >= np.median(margin[known])) if known.any() else ~known
+    say = np.isfinite(likeness.own[ranked]) @ likeness.weights
+    chosen = ranked[is_far & (say >= _LEAST_SAY * say.max(initial=0.0))]
+    return chosen if chosen.size else ranked
 
 
 def _borderline(

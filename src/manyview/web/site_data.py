@@ -17,6 +17,7 @@ from ..collection.runs import Run
 from ..errors import ParameterError
 from ..types import Progress
 from ..workflow.reading.index import Index
+from ..workflow.reading.typical import typical_rows
 from ..workflow.reading.word_answers import word_answers
 from . import models
 from .api.clusters import cluster_page, clusters_page
@@ -62,9 +63,9 @@ def _lists(index: Index, progress: Progress) -> Answers:
     yield "map", map_page(index)
     yield "looks", word_answers(index, progress)
     yield "map-points", {"base64": base64.b64encode(map_points(index)).decode("ascii")}
-    clusters = index.clusters(index.run())
-    yield "exemplars", [item for one in clusters for item in one.profile.get("exemplars", [])]
-    for one in clusters:
+    run = index.run()
+    yield "typical", index.ids[typical_rows(index, np.arange(index.ids.size), run)].tolist()
+    for one in index.clusters(run):
         yield f"cluster-{one.id}", cluster_page(index, one.id)
 
 

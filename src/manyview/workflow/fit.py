@@ -186,12 +186,14 @@ def keep_run(
     before: Standing | None,
     *,
     method: str,
+    cut_from: int | None = None,
     **details: Any,
 ) -> tuple[Run, ChangeReport | None]:
     """Keep clusters as the run that counts, inside a transaction; what changed by it comes back with it.
 
     placed : the items that were described, ascending; their labels; which cluster each label continues
     before : where every item was; None where this is the first run
+    cut_from : the run of which this is another level; such a step can be undone
     details : of ``Collection.save_run``
     """
     ids, labels, identities = placed
@@ -210,7 +212,10 @@ def keep_run(
     refresh_profiles(state)
     changes = None if before is None else tell_changes(state, (before.ids, before.clusters))
     told = summary.format(run=run.id, method=method, clusters=len(profiles))
-    record_update(collection, "fit", told, run, changes)
+    if cut_from is None:
+        record_update(collection, "fit", told, run, changes)
+    else:
+        record_update(collection, "level", told, run, changes, before=cut_from)
     return run, changes
 
 

@@ -18,7 +18,8 @@ def undo(collection: Store, entry: int | Entry | None = None, *, who: str | None
 
     Decisions and edits of clusters get their rows back as they were. Files that `apply` wrote get their old bytes back;
     where another program has changed one since, only our words are taken out of it (and those we took out put back).
-    A sidecar that we made goes. What later entries rest on is refused, and the refusal names them.
+    A sidecar that we made goes. After a step to another level, the run before counts again. What later entries rest on
+    is refused, and the refusal names them.
     """
     collection.check_writable("undo")
     files = Files(collection)
@@ -26,6 +27,8 @@ def undo(collection: Store, entry: int | Entry | None = None, *, who: str | None
     if stopped is not None:
         close_batch(files, stopped, who)  # what it had written is an entry now, and can be taken back like others
     chosen = _chosen(collection, entry)
+    if chosen.kind == "level":
+        return _leave_level(collection, chosen, who)
     batch = files.writes.batch_of(chosen.id)
     if batch is None:
         _refuse_written(collection, files.writes, chosen)
@@ -66,9 +69,22 @@ def _chosen(collection: Store, entry: int | Entry | None) -> Entry:
             f"entry {chosen.id} ({chosen.summary}) cannot be undone: the tags are still accepted, so `manyview apply` "
             "writes them again. Nothing was changed."
         )
+    if chosen.kind == "level" and chosen.undone_by is None and not collection.history.had_effect(chosen.id):
+        raise Conflict(
+            f"entry {chosen.id} ({chosen.summary}) cannot be undone: there was a fit, an addition or another level "
+            "since. Go to a level with `fit --coarser` or `--finer`. Nothing was changed."
+        )
     if chosen.undone_by is None and not collection.history.had_effect(chosen.id):
         raise Conflict(f"entry {chosen.id} ({chosen.summary}) changed nothing that could be taken back.")
     return chosen
+
+
+def _leave_level(collection: Store, entry: Entry, who: str | None) -> Entry:
+    """Go back to the run that a level was cut from; what was said of clusters meanwhile holds there too."""
+    with collection.transaction():
+        done = collection.history.mark_undone(entry, who=who, detail={"run": entry.detail["before"]})
+        collection.runs.remove(entry.detail["run"])
+    return done
 
 
 def _refuse_written(collection: Store, writes: Writes, entry: Entry) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from manyview import Collection
-from manyview.errors import ParameterError
+from manyview.errors import Conflict, ParameterError
 from manyview.workflow.clusters.levels import _common_words, cut_run, level_clusters, neighbouring_levels
 from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.copying import copy_collection
@@ -131,3 +131,42 @@ def test_runs_without_a_tree_say_so(collection):
 def test_a_parent_is_called_by_the_words_its_parts_share():
     assert _common_words(["dog, ball, grass", "dog, grass, child"]) == "dog, grass"
     assert _common_words(["dog", "cat"]) == "" and _common_words([]) == ""
+
+
+def test_a_step_to_another_level_is_undone_before_what_was_done_earlier(collection):
+    first = current_clusters(collection)[0].id
+    collection.edit("rename", first, name="before the steps")
+    start = places(collection)
+    collection.cut(4)
+    middle = places(collection)
+    collection.cut(3)
+    assert collection.undo().summary.startswith("undid") and places(collection) == middle
+    collection.undo()
+    assert places(collection) == start and len(collection.runs) == 1
+    collection.undo()
+    assert places(collection)[1][first] != "before the steps"
+
+
+def test_a_level_is_not_undone_below_a_later_one_a_fit_or_an_addition(collection, made):
+    collection.edit("rename", current_clusters(collection)[0].id, name="mine")
+    collection.cut(4)
+    step = collection.history.newest(1)[0]
+    collection.cut(3)
+    with pytest.raises(Conflict, match="another level since"):
+        collection.undo(step.id)
+    collection.undo()
+    collection.add(made / "new.npz")
+    with pytest.raises(Conflict, match="an addition"):
+        collection.undo(step.id)
+    assert "mine" in collection.undo().summary, "what cannot be undone is not in the way of what can"
+
+
+def test_what_was_said_at_a_level_holds_after_it(collection):
+    collection.cut(4)
+    step = collection.history.newest(1)[0]
+    kept = next(c for c in current_clusters(collection) if c.id in dict.fromkeys(range(1, 7)))
+    collection.edit("rename", kept.id, name="said at a level")
+    collection.undo(step.id)
+    assert places(collection)[1][kept.id] == "said at a level"
+    collection.undo()
+    assert places(collection)[1][kept.id] != "said at a level"

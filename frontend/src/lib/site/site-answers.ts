@@ -25,6 +25,7 @@ async function clusters(query: Query): Promise<ClusterList> {
   };
   const rows = answer.clusters.filter(wanted);
   const sort = query["sort"];
+  if (sort === "size") rows.sort((a, b) => b.size - a.size || a.id - b.id);
   if (sort === "name") rows.sort((a, b) => inOrder(fold(a.name), fold(b.name)));
   if (sort === "cohesion") rows.sort((a, b) => (b.cohesion ?? -1) - (a.cohesion ?? -1));
   if (sort === "proposals") rows.sort((a, b) => b.n_open - a.n_open);

@@ -61,9 +61,8 @@ async function sorted(rows: Row[], sort: unknown): Promise<Row[]> {
     return rows.sort((a, b) => inOrder(names.get(a.id)!, names.get(b.id)!));
   }
   if (sort !== "typical") return rows;
-  const first = new Map((await load<number[]>("exemplars")).map((id, at) => [id, at]));
-  const place = (row: Row): number => first.get(row.id) ?? Infinity;
-  return rows.sort((a, b) => (place(a) === place(b) ? (b.confidence ?? -1) - (a.confidence ?? -1) : place(a) - place(b)));
+  const place = new Map((await load<number[]>("typical")).map((id, at) => [id, at]));
+  return rows.sort((a, b) => place.get(a.id)! - place.get(b.id)!);
 }
 
 export const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

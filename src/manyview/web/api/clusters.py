@@ -9,12 +9,12 @@ from fastapi import APIRouter, Query
 from numpy.typing import NDArray
 
 from ...collection.runs import Run
-from ...collection.sorted_numbers import among, distinct
 from ...collection.tagging import word_key
 from ...data.tags import match_key
 from ...workflow.clusters.levels import neighbouring_levels
 from ...workflow.clusters.living import LiveCluster
 from ...workflow.reading.index import Index
+from ...workflow.reading.typical import best_clusters, scores, typical_rows
 from .. import models
 from ..members import member_facts
 from ..refusals import Absent
@@ -22,7 +22,7 @@ from .common import Here, Number, RunNumber, Text, Word, command, run_facts
 
 router = APIRouter(prefix="/api/clusters", tags=["clusters"])
 
-Sort = Literal["size", "name", "cohesion", "proposals"]
+Sort = Literal["best", "size", "name", "cohesion", "proposals"]
 _TYPICAL = 12
 
 
@@ -30,7 +30,7 @@ _TYPICAL = 12
 async def list_clusters(
     here: Here,
     run: RunNumber = None,
-    sort: Annotated[Sort, Query()] = "size",
+    sort: Annotated[Sort, Query()] = "best",
     text: Text = "",
     tag: Word = None,
     pinned: bool | None = None,
@@ -48,7 +48,7 @@ async def show_cluster(here: Here, cluster: Number, run: RunNumber = None) -> mo
 def clusters_page(
     index: Index,
     run_id: int | None = None,
-    sort: Sort = "size",
+    sort: Sort = "best",
     text: str = "",
     tag: str | None = None,
     pinned: bool | None = None,
@@ -58,6 +58,8 @@ def clusters_page(
     rows = [row for row in _rows(index, run) if _wanted(row, text, tag, pinned)]
     if sort == "name":
         rows.sort(key=lambda row: match_key(row.name))
+    elif sort == "size":
+        rows.sort(key=lambda row: (-row.size, row.id))
     elif sort == "cohesion":
         rows.sort(key=lambda row: -1.0 if row.cohesion is None else row.cohesion, reverse=True)
     elif sort == "proposals":
@@ -90,11 +92,12 @@ def _rows(index: Index, run: Run | None) -> list[models.ClusterRow]:
 
 
 def _made_rows(index: Index, run: Run) -> list[models.ClusterRow]:
-    n_open, typical = _open_by_cluster(index, run), _typical(index, run, index.clusters(run))
-    return [_row(one, typical[one.id], n_open.get(one.id, 0)) for one in index.clusters(run)]
+    clusters = best_clusters(index, run)
+    n_open, typical, found = _open_by_cluster(index, run), _typical(index, run, clusters), scores(index, run)
+    return [_row(one, typical[one.id], n_open.get(one.id, 0), found.get(one.id, 0.0)) for one in clusters]
 
 
-def _row(one: LiveCluster, typical: list[models.Member], n_open: int) -> models.ClusterRow:
+def _row(one: LiveCluster, typical: list[models.Member], n_open: int, score: float) -> models.ClusterRow:
     return models.ClusterRow(
         id=one.id,
         name=one.name or f"cluster {one.id}",
@@ -102,6 +105,7 @@ def _row(one: LiveCluster, typical: list[models.Member], n_open: int) -> models.
         words=[] if one.is_named else list(one.profile.get("name", {}).get("words", ())),
         size=one.size,
         cohesion=one.profile.get("cohesion"),
+        score=round(score, 6),
         tags=[share(found) for found in one.profile.get("over", [])],
         typical=typical,
         n_open=n_open,
@@ -120,12 +124,8 @@ def _typical(index: Index, run: Run | None, clusters: list[LiveCluster]) -> dict
 
 
 def _first_members(index: Index, run: Run | None, one: LiveCluster) -> NDArray[np.int64]:
-    """Rows of typical members first, then of others in their order; those with a picture before those without."""
-    members = index.members(run).get(one.id, np.zeros(0, dtype=np.int64))
-    typical = index.rows_of(np.array(one.profile.get("exemplars", []), dtype=np.int64))
-    typical = typical[index.assignment(run)[typical] == one.id]
-    first = members[: _TYPICAL + typical.size]
-    rows = np.concatenate([typical, first[~among(first, distinct(typical))]])
+    """Rows of typical members first, then of others; those with a picture before those without."""
+    rows = typical_rows(index, index.members(run).get(one.id, np.zeros(0, dtype=np.int64)), run, [one])
     return np.concatenate([rows[index.has_thumb[rows]], rows[~index.has_thumb[rows]]])[:_TYPICAL]
 
 
@@ -153,14 +153,15 @@ def share(found: dict[str, Any]) -> models.TagShare:
 def cluster_page(index: Index, cluster: int, run_id: int | None = None) -> models.ClusterPage:
     """The answer to ``/api/clusters/{cluster}``."""
     run = index.run(run_id)
-    clusters = index.clusters(run)
+    clusters = best_clusters(index, run)
     place = next((n for n, one in enumerate(clusters) if one.id == cluster), None)
     if run is None or place is None:
         raise Absent(f"there is no cluster {cluster} in this run.")
     one = clusters[place]
     facts = run_facts(run)
     assert facts is not None  # noqa: S101  the run is there
-    row = _row(one, _typical(index, run, [one])[one.id], _open_by_cluster(index, run).get(one.id, 0))
+    score = scores(index, run).get(one.id, 0.0)
+    row = _row(one, _typical(index, run, [one])[one.id], _open_by_cluster(index, run).get(one.id, 0), score)
     return models.ClusterPage(
         **row.model_dump(),
         run=facts,

@@ -38,7 +38,7 @@ def _to_level(collection: Collection, to: Step) -> Entry:
     from ...workflow.clusters.levels import keep_level
 
     keep_level(collection, to)
-    return collection.history.newest(1)[0]
+    return collection.history.newest(1)[0]  # the lock is ours: nobody came between
 
 
 @router.post("/clusters/{cluster}/rename")

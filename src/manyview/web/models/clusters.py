@@ -31,6 +31,8 @@ class ClusterRow(Response):
     """What a generated name is made of."""
     size: int
     cohesion: float | None
+    score: float
+    """How much it is worth looking at: the order "best first"."""
     tags: list[TagShare]
     typical: list[Member]
     n_open: int

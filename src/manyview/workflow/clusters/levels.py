@@ -191,7 +191,8 @@ def _described(state: State, level: Level) -> ClusterProfiles:
 def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) -> Fitted:
     """Make a coarser or finer level of the newest run the run that counts; everything said of clusters holds.
 
-    ``to`` is a number of clusters, or "coarser" or "finer" for the next one. Nothing is fitted: the tree is cut.
+    ``to`` is a number of clusters, or "coarser" or "finer" for the next one. Nothing is fitted: the tree is cut. It is
+    one entry of the history; `undo` goes back to the level before.
     """
     collection.check_writable("a level")
     started, run = time.perf_counter(), collection.runs.get()
@@ -214,6 +215,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
             f"run {{run}}: {n_clusters} clusters, a level of run {run.id}",
             standing_before(collection),
             method=run.method,
+            cut_from=run.id,
             settings={**run.settings, "level": n_clusters},
             views=run.views,
             figures=figures,

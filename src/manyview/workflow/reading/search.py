@@ -23,6 +23,7 @@ from ...data.tags import match_key
 from ...errors import ParameterError
 from ...types import Mask
 from .index import Index
+from .typical import typical_rows
 
 __all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
 
@@ -152,15 +153,10 @@ def find_rows(index: Index, mask: Mask, run: Run | None = None, sort: str = "id"
         raise ParameterError(f"items are sorted by {', '.join(SORTS)}; got {sort!r}.")
     if sort in ("date", "newest"):  # what has no date comes last
         return _in_time(index.taken, rows, newest=sort == "newest")
-    sure = index.confidence(run)[rows]
     if sort == "confidence":  # what needs a look comes first
+        sure = index.confidence(run)[rows]
         return rows[np.argsort(np.where(np.isnan(sure), np.inf, sure), kind="stable")]
-    order = np.argsort(np.where(np.isnan(sure), np.inf, -sure), kind="stable")
-    first = [item for one in index.clusters(run) for item in one.profile.get("exemplars", [])]
-    typical = index.rows_of(np.array(first, dtype=np.int64))
-    typical = typical[mask[typical]]
-    rest = rows[order]
-    return np.concatenate([typical, rest[~np.isin(rest, typical)]])
+    return typical_rows(index, rows, run)
 
 
 def _in_time(taken: NDArray[np.str_], rows: NDArray[np.int64], *, newest: bool = False) -> NDArray[np.int64]:
