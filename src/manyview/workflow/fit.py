@@ -31,6 +31,7 @@ from .clusters.living import refresh_profiles, settle
 from .clusters.state import State
 from .compute import Computed, came_with_source, compute_views, default_views
 from .methods_table import METHODS, Method, find_method
+from .reading.map_layout import Drawn, draw_map, keep_map
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .transfer import Annotations, annotations_of, common_view
 
@@ -84,7 +85,8 @@ def fit_collection(
         that of the machine
 
     Clusters that are found again keep their numbers (``identity``), and what a person said of them holds. Pictures that
-    repeat another are left out of the fit and get the label of the one they repeat.
+    repeat another are left out of the fit and get the label of the one they repeat. A map is laid out and kept with
+    the run; items stay about where they were on the map before.
     """
     collection.check_writable("a fit")
     chosen = find_method(method)
@@ -139,6 +141,7 @@ def fit_collection(
         labels = np.asarray(labels)[places]
         weights = _view_weights(model, X.names)
         profiles = describe_run(X, labels, tags, words, weights=weights)
+        drawn = _draw(collection, profiles, X.ids, seed, n_jobs, progress)
     said += why + _about_views(model)
     said += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     if annotations is not None:
@@ -167,6 +170,8 @@ def fit_collection(
             seconds=time.perf_counter() - started,
             model=model,
         )
+        if drawn is not None:
+            keep_map(collection, run.id, drawn)
     if progress is not None:
         progress(f"fitting {method}", 1, 1)
     return Fitted(run, said, computed, profiles, changes)
@@ -206,6 +211,22 @@ def keep_run(
     told = summary.format(run=run.id, method=method, clusters=len(profiles))
     record_update(collection, "fit", told, run, changes)
     return run, changes
+
+
+def _draw(
+    collection: Store,
+    profiles: ClusterProfiles,
+    ids: NDArray[np.int64],
+    seed: int,
+    n_jobs: int | None,
+    progress: Progress | None,
+) -> Drawn | None:
+    """The map, which goes on from the newest one there is; None where no view tells items apart."""
+    if profiles.likeness is None:
+        return None
+    before = collection.maps.newest()
+    drawn = draw_map(profiles.likeness, ids, before, seed=seed, n_jobs=n_jobs, progress=progress)
+    return drawn if drawn.ids.size else None
 
 
 class _Earlier(NamedTuple):
