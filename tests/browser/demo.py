@@ -13,12 +13,10 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from unittest import mock
 
 from manyview.datasets import unpack_emoji
 from manyview.workflow.fit import fit_collection
 from manyview.workflow.proposing.suggest import suggest_tags
-from manyview.workflow.reading import map_layout
 from manyview.workflow.start import start_collection
 
 N_ITEMS = 200
@@ -28,7 +26,7 @@ KEPT = 0.65
 
 
 def make_demo(folder: Path, *, n_items: int = N_ITEMS, fitted: bool = True) -> Path:
-    """Fitted twice, with proposals and a map; the layout is a plane, which takes no time."""
+    """Fitted twice, with proposals; each fit has its map."""
     rows = unpack_emoji(folder / "emoji")
     draw = random.Random(1)  # noqa: S311  not a secret
     chosen = sorted(draw.sample(range(len(rows)), n_items))
@@ -46,8 +44,6 @@ def make_demo(folder: Path, *, n_items: int = N_ITEMS, fitted: bool = True) -> P
             fit_collection(collection, "rmkmc", N_CLUSTERS)
             fit_collection(collection, "consensus", N_CLUSTERS)
             suggest_tags(collection)
-            with mock.patch.object(map_layout, "_plane", lambda points, seed: map_layout._flat(points)):
-                map_layout.make_map(collection)
     return path
 
 

@@ -7,7 +7,6 @@ import gzip
 import io
 import itertools
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 from PIL import Image
@@ -17,7 +16,7 @@ from manyview.collection.proposals import NewProposal
 from manyview.workflow.clusters import edits
 from manyview.workflow.clusters.living import current_clusters, refresh_profiles
 from manyview.workflow.clusters.state import State
-from manyview.workflow.reading import map_layout
+from manyview.workflow.reading.map_layout import make_map
 
 from ..ingest.makers import app, app1_xmp, app13, exif, iim, jpeg, xmp
 
@@ -81,8 +80,7 @@ def make_hostile(folder: Path) -> Path:
         refresh_profiles(State(collection))
         for number, cluster in enumerate(current_clusters(collection)):
             edits.rename(collection, cluster.id, evil("cluster", number))
-        with mock.patch.object(map_layout, "_plane", lambda points, seed: map_layout._flat(points)):
-            map_layout.make_map(collection)
+        make_map(collection)
     return path
 
 

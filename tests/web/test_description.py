@@ -4,7 +4,6 @@ import copy
 import json
 import os
 import shutil
-from unittest import mock
 
 import httpx2
 import pytest
@@ -17,7 +16,7 @@ from manyview.web import jobs as jobs_module
 from manyview.web.openapi import description
 from manyview.workflow.clusters import edits
 from manyview.workflow.proposing.audit import answer_question, start_audit
-from manyview.workflow.reading import map_layout
+from manyview.workflow.reading.map_layout import make_map
 
 from .conftest import _serve
 from .made import ORIGIN, OURS, N
@@ -92,9 +91,8 @@ def whole(template, tmp_path_factory):
         while audit.question is not None:
             audit = answer_question(collection, audit.id, audit.question, True)
         assert (audit.id, audit.now.verdict, audit.n_rest) == (2, "proved", 1)
-        with mock.patch.object(map_layout, "_plane", lambda points, seed: map_layout._flat(points)):
-            map_layout.make_map(collection)
         edits.pin(collection, 1, True)
+        make_map(collection)
     return path
 
 

@@ -30,7 +30,6 @@ _PARTS = (
     "fastapi",
     "starlette",
     "uvicorn",
-    "umap-learn",
 )
 _EXTRAS = {
     "tables": ("pyarrow", "Parquet files"),

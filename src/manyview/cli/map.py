@@ -15,15 +15,20 @@ from .talk import CollectionPath, print_json, progress, safe, say, spoken
 def map(
     collection: CollectionPath,
     run: Annotated[int | None, typer.Option(metavar="N", help="Number of the run. Default: the newest.")] = None,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The same seed gives the same map.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The same seed gives the same map from the same start.")
+    ] = 0,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Lay it out anew instead of going on from the map there is.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Make the map that the gallery shows: similar items close together."""
+    """Make the map that the gallery shows, similar items close together. A fit makes it too; this does it again."""
     from ..workflow.collection import Collection
     from ..workflow.reading.map_layout import make_map
 
     with stopped_at_once(), progress() as bar, Collection.open(collection, write=True) as found:
-        made = make_map(found, run, seed=seed, progress=bar)
+        made = make_map(found, run, seed=seed, fresh=fresh, progress=bar)
     if as_json:
         print_json(asdict(made))
     else:

@@ -34,7 +34,20 @@ class Maps:
 
     def get(self, run_id: int) -> KeptMap | None:
         """The map of a run, or None."""
-        row = self._catalog.row("SELECT items, places, made_at, settings FROM maps WHERE run_id = ?", (run_id,))
+        return self._read("WHERE run_id = ?", (run_id,))
+
+    def newest(self) -> KeptMap | None:
+        """The map of the newest run that has one, or None."""
+        return self._read("ORDER BY run_id DESC LIMIT 1", ())
+
+    def copy(self, from_run: int, to_run: int) -> None:
+        """Give a run of the same items and views the map of another, where that has one."""
+        kept = self.get(from_run)
+        if kept is not None:
+            self.keep(to_run, kept.ids, kept.places, kept.settings)
+
+    def _read(self, which: str, given: tuple[int, ...]) -> KeptMap | None:
+        row = self._catalog.row(f"SELECT items, places, made_at, settings FROM maps {which}", given)  # noqa: S608  ours
         if row is None:
             return None
         ids = np.frombuffer(row[0], dtype="<i8").astype(np.int64)

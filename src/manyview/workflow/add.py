@@ -24,6 +24,7 @@ from .clusters.changes import ChangeReport, record_update, tell_changes
 from .clusters.living import closeness_of_items, refresh_profiles, settle
 from .clusters.state import State
 from .compute import Computed, came_with_source, compute_views, default_views, occasions
+from .reading.map_layout import keep_map, place_late
 from .run_views import TAGS
 from .sources import choose_sources, read_sources
 
@@ -89,6 +90,7 @@ def add_items(
     The newest run places the new items: "ghf-art" learns them and may open clusters; other methods predict. What is
     unlike everything that is there (``methods.novelty``) is put into no cluster, or, with at least ``FEWEST_TO_OPEN``
     others like it, into a new one. Files that changed are placed again; pictures that repeat another go where that is.
+    On the map new items lie among those most like them; the others stay where they are.
     Edits hold. Stopped at any moment, the same call finishes it.
     """
     collection.check_writable("adding")
@@ -116,8 +118,11 @@ def add_items(
         progress("placing", 0, 1)
     state = State(collection, run)
     placed = _place(state, n_jobs)
+    on_map = place_late(state, placed.waiting) if state.views is not None else None
     with collection.transaction():
         added = _keep(state, before, placed, n_moved)
+        if on_map is not None:
+            keep_map(collection, run.id, on_map)
     added.said, added.bad = [*said, *added.said, *map(str, computed.notes)], [*bad, *computed.bad]
     if progress is not None:
         progress("placing", 1, 1)

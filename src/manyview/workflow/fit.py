@@ -33,6 +33,7 @@ from .clusters.living import refresh_profiles, settle
 from .clusters.state import State
 from .compute import Computed, came_with_source, compute_views, default_views
 from .methods_table import METHODS, Method, find_method
+from .reading.map_layout import Drawn, cost_of_map, draw_map, keep_map
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .transfer import Annotations, annotations_of, common_view
 
@@ -86,7 +87,8 @@ def fit_collection(
         that of the machine
 
     Clusters that are found again keep their numbers (``identity``), and what a person said of them holds. Pictures that
-    repeat another are left out of the fit and get the label of the one they repeat.
+    repeat another are left out of the fit and get the label of the one they repeat. A map is laid out and kept with
+    the run; items stay about where they were on the map before.
     """
     collection.check_writable("a fit")
     chosen = find_method(method)
@@ -127,12 +129,7 @@ def fit_collection(
             f"goes on from run {earlier.run_id}, whose {earlier.n_clusters} clusters have a say; --fresh starts anew."
         )
         said += _changed_defaults(collection, earlier.run_id, chosen)
-    reckoned = n_clusters or (usual_number(rows.size) if earlier is None else earlier.n_clusters)
-    costs = {
-        **(cost_of_number(X[rows]) if n_clusters is None and earlier is None and chosen.takes_k else {}),
-        **(cost_of_steps(X[rows], reckoned, 10, n_jobs) if method == "consensus" else {method: 1e-3 * rows.size}),
-        "names and profiles": 1e-3 * places.size,
-    }
+    costs = _costs(X[rows], places.size, chosen, n_clusters, earlier, n_jobs)
     listening = at_work(f"fitting {method}", progress, costs)
     with listening, collection.unlocked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -147,6 +144,7 @@ def fit_collection(
         weights = _view_weights(model, X.names)
         with step("names and profiles"):
             profiles = describe_run(X, labels, tags, words, weights=weights)
+        drawn = _draw(collection, profiles, X.ids, seed, n_jobs)
     said += why + _about_views(model)
     said += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     if annotations is not None:
@@ -175,6 +173,8 @@ def fit_collection(
             seconds=time.perf_counter() - started,
             model=model,
         )
+        if drawn is not None:
+            keep_map(collection, run.id, drawn)
     return Fitted(run, said, computed, profiles, changes)
 
 
@@ -217,6 +217,32 @@ def keep_run(
     else:
         record_update(collection, "level", told, run, changes, before=cut_from)
     return run, changes
+
+
+def _draw(
+    collection: Store,
+    profiles: ClusterProfiles,
+    ids: NDArray[np.int64],
+    seed: int,
+    n_jobs: int | None,
+) -> Drawn | None:
+    """The map, which goes on from the newest one there is; None where no view tells items apart."""
+    if profiles.likeness is None:
+        return None
+    before = collection.maps.newest()
+    drawn = draw_map(profiles.likeness, ids, before, seed=seed, n_jobs=n_jobs)
+    return drawn if drawn.ids.size else None
+
+
+def _costs(
+    X: Views, n_items: int, method: Method, n_clusters: int | None, earlier: _Earlier | None, n_jobs: int | None
+) -> dict[str, float]:
+    """Of the steps of a fit, in their order."""
+    costs = cost_of_number(X) if n_clusters is None and earlier is None and method.takes_k else {}
+    if method.name == "consensus":
+        reckoned = n_clusters or (usual_number(X.n_items) if earlier is None else earlier.n_clusters)
+        costs |= cost_of_steps(X, reckoned, 10, n_jobs)
+    return {**costs, "names and profiles": 1e-3 * n_items, "map": cost_of_map(n_items)}
 
 
 class _Earlier(NamedTuple):

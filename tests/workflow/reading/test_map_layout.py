@@ -1,14 +1,15 @@
-"""The map: like lies with like, the same seed gives the same map, and later items find their place."""
+"""The map of a run: made by the fit, kept with it, carried over refits and levels, and kept up by additions."""
 
 import numpy as np
 import pytest
 
 from manyview import Collection
-from manyview.describe.profiles import cluster_profiles
 from manyview.errors import ParameterError
-from manyview.workflow.reading import map_layout
+from manyview.workflow.add import add_items
+from manyview.workflow.clusters.levels import keep_level
+from manyview.workflow.fit import fit_collection
 from manyview.workflow.reading.index import Index
-from manyview.workflow.reading.map_layout import lay_out, make_map, read_map
+from manyview.workflow.reading.map_layout import make_map, read_map
 
 
 def groups(n, seed=0):
@@ -16,66 +17,6 @@ def groups(n, seed=0):
     rng = np.random.default_rng(seed)
     labels = np.arange(n) % 3
     return (6.0 * np.eye(3)[labels] + rng.normal(size=(n, 3))).astype(np.float32), labels
-
-
-def apart(places, labels):
-    """Mean distance to the own centre over mean distance between centres."""
-    centres = np.array([places[labels == label].mean(axis=0) for label in range(3)])
-    inner = np.linalg.norm(places - centres[labels], axis=1).mean()
-    outer = np.mean([np.linalg.norm(centres[a] - centres[b]) for a, b in ((0, 1), (0, 2), (1, 2))])
-    return inner / outer
-
-
-def likeness_of(X, **options):
-    return cluster_profiles(X, np.zeros(len(next(iter(X.values()))), dtype=int), **options).likeness
-
-
-def test_few_items_lie_on_the_plane_they_spread_out_in():
-    X, labels = groups(12)
-    rows, places = lay_out(likeness_of({"looks": X}))
-    assert rows.tolist() == list(range(12)) and np.abs(places).max() == pytest.approx(1.0)
-    assert apart(places, labels) < 0.3
-    again = lay_out(likeness_of({"looks": X}))[1]
-    assert np.array_equal(places, again)
-
-
-def test_odd_collections():
-    for X in (np.zeros((1, 3)), np.zeros((5, 3)), np.arange(4.0)[:, None], np.ones((30, 2))):
-        rows, places = lay_out(likeness_of({"looks": X}))
-        assert np.isfinite(places).all() and places.shape == (rows.size, 2)
-
-
-def test_far_islands_are_drawn_nearer_in_the_order_they_are_in():
-    rng = np.random.default_rng(0)
-    islands = np.array([[50.0, 0.0], [0.0, -200.0]], dtype=np.float32)
-    places = np.concatenate([rng.normal(size=(100, 2)), islands]).astype(np.float32)
-    found = map_layout._scaled(places)
-    assert np.abs(found).max() == pytest.approx(1.0)
-    middle = found - found[:100].mean(axis=0)
-    far = np.hypot(*middle.T)
-    assert far[101] > far[100] > far[:100].max()
-    assert np.ptp(found[:100], axis=0).min() > 0.4  # of 2; as they were they would take 0.06
-    assert middle[100, 0] > 0 and abs(middle[100, 1]) < 0.2 * middle[100, 0]  # islands stay where they lie
-
-
-@pytest.mark.slow
-def test_groups_stay_groups_and_the_seed_decides():
-    X, labels = groups(300)
-    tags = np.zeros((300, 6))
-    tags[np.arange(300), labels] = 1
-    likeness = likeness_of({"looks": X, "words": tags})
-    _, places = lay_out(likeness, seed=3)
-    assert apart(places, labels) < 0.25
-    assert np.array_equal(places, lay_out(likeness, seed=3)[1])
-    _, other = lay_out(likeness, seed=4)
-    assert not np.array_equal(places, other)
-
-
-@pytest.mark.slow
-def test_items_beyond_the_fitted_go_among_their_nearest():
-    X, labels = groups(400)
-    rows, places = lay_out(likeness_of({"looks": X}), most=100)
-    assert rows.size == 400 and apart(places, labels) < 0.3
 
 
 @pytest.fixture
@@ -93,9 +34,9 @@ def test_a_map_is_kept_with_its_run(made):
     done = []
     kept = make_map(made, progress=lambda *news: done.append(news))
     assert (kept.run, kept.n_items, kept.n_lacking) == (1, 12, 1)
-    assert done[-1] == ("laying out", 12, 12)
+    assert list(dict.fromkeys(what for what, _, _ in done)) == ["laying out: comparing items", "laying out: map"]
     layout = read_map(Index(made), made.runs.get())
-    assert layout.rows.tolist() == list(range(12)) and layout.settings == {"seed": 0}
+    assert layout.rows.tolist() == list(range(12)) and layout.settings == {"seed": 0, "views": ["looks"]}
     made.items.gone([3])
     index = Index(made)
     later = read_map(index, made.runs.get())
@@ -112,3 +53,66 @@ def test_what_cannot_be_mapped_is_said(made):
     made.remove_view("looks")
     with pytest.raises(ParameterError, match="views of run 1 no longer exist"):
         make_map(made, 1)
+
+
+@pytest.fixture
+def fitted(tmp_path):
+    """Ninety items in three groups, fitted."""
+    X, _ = groups(120)
+    np.savez(tmp_path / "first.npz", looks=X[:90])
+    np.savez(tmp_path / "later.npz", looks=X[90:])
+    with Collection.create(tmp_path / "m.manyview", tmp_path / "first.npz") as found:
+        fit_collection(found, n_clusters=3)
+        yield found
+
+
+def moved(before, after):
+    """How far half of the items of a map moved, by the typical distance from its middle."""
+    same = np.isin(after.ids, before.ids)
+    radius = np.median(np.linalg.norm(before.places - np.median(before.places, axis=0), axis=1))
+    return np.median(np.linalg.norm(after.places[same] - before.places, axis=1)) / radius
+
+
+def test_a_fit_makes_the_map(fitted):
+    stages = {}
+    fit_collection(fitted, "rmkmc", 3, progress=lambda *news: stages.setdefault(news[0], []).append(news[1:]))
+    assert stages["laying out the map"][-1] == (90, 90)
+    assert [fitted.maps.get(run).ids.size for run in (1, 2)] == [90, 90]
+
+
+def test_items_stay_where_they_were_after_a_refit(fitted):
+    first = fitted.maps.get(1)
+    fit_collection(fitted, n_clusters=4)
+    assert moved(first, fitted.maps.get(2)) < 0.25
+    make_map(fitted, 2, seed=5, fresh=True)
+    assert moved(first, fitted.maps.get(2)) > 0.25
+    made = fitted.maps.get(2)
+    make_map(fitted, 2, seed=5, fresh=True)
+    assert np.array_equal(fitted.maps.get(2).places, made.places)
+
+
+def test_a_level_has_the_map_of_its_run(fitted):
+    keep_level(fitted, 2)
+    assert np.array_equal(fitted.maps.get(2).places, fitted.maps.get(1).places)
+
+
+def test_new_items_are_placed_and_nobody_else_moves(fitted, tmp_path):
+    first = fitted.maps.get(1)
+    add_items(fitted, tmp_path / "later.npz")
+    later = fitted.maps.get(1)
+    assert later.ids.tolist() == list(range(1, 121)) and later.settings == first.settings
+    assert np.array_equal(later.places[:90], first.places)
+    labels = np.arange(120) % 3
+    centres = np.array([first.places[labels[:90] == label].mean(axis=0) for label in range(3)])
+    nearest = np.linalg.norm(later.places[90:, None] - centres, axis=2).argmin(axis=1)
+    assert (nearest == labels[90:]).mean() > 0.95
+
+
+def test_a_fit_that_is_stopped_while_it_lays_out_leaves_nothing(fitted):
+    def stop(what, done, total):
+        if what == "laying out the map" and done > 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_collection(fitted, "rmkmc", 3, progress=stop)
+    assert len(fitted.runs) == 1 and fitted.maps.get(2) is None

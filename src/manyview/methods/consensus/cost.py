@@ -5,8 +5,6 @@ Constants come from views of 64 + 32 and of 1,280 + 400 columns, 600 to 50,000 i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from ...arrays import is_sparse
@@ -28,7 +26,7 @@ def usual_number(n_items: int) -> int:
     return int(np.clip(np.sqrt(n_items) / 2, 8, 60))
 
 
-def cost_of_number(views: Views) -> Mapping[str, float]:
+def cost_of_number(views: Views) -> dict[str, float]:
     """Of ``suggest_n_clusters`` by neighbours."""
     return {"number of clusters": sum(parts_of_number(views))}
 
@@ -40,7 +38,7 @@ def parts_of_number(views: Views) -> tuple[float, float, float, float]:
     return 5e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
 
 
-def cost_of_steps(views: Views, n_clusters: int, n_members: int, n_jobs: int | None) -> Mapping[str, float]:
+def cost_of_steps(views: Views, n_clusters: int, n_members: int, n_jobs: int | None) -> dict[str, float]:
     """Of ``ConsensusClustering.fit``, in the order of its steps."""
     n, d, k = views.n_items, _width(views), n_clusters
     spaces = len(views.names) + 1

@@ -222,6 +222,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
             seconds=time.perf_counter() - started,
             model=level.model,
         )
+        collection.maps.copy(run.id, kept.id)
     return Fitted(kept, said, Computed(), profiles, changes)
 
 

@@ -13,9 +13,8 @@ from .inventory import BASE_BYTES, BYTES_PER_ITEM, SECONDS
 __all__ = ["Estimate", "estimate_work"]
 
 _START = 5.0
-_PER_ITEM = {"fit": 0.01, "suggest": 0.004, "add": 0.002, "map": 0.004}
+_PER_ITEM = {"fit": 0.01, "suggest": 0.004, "add": 0.002, "map": 0.0005}
 """Seconds of one core for an item, where no earlier run tells better."""
-_MOST_ON_A_MAP = 20_000
 
 
 class Estimate(NamedTuple):
@@ -31,7 +30,7 @@ def estimate_work(collection: Store, kind: str, method: str | None = None) -> Es
     n_items, cores = len(collection.items), effective_n_jobs(None)
     seconds, how = _START + n_items * _PER_ITEM[kind] / cores, "by experience"
     if kind == "map":
-        seconds = 20.0 + min(n_items, _MOST_ON_A_MAP) * _PER_ITEM["map"]
+        seconds = _START + n_items * _PER_ITEM["map"]
     for run in reversed(list(collection.runs)):
         if run.kind == kind and (method is None or run.method == method) and run.seconds:
             then = run.figures.get("n_items") or n_items
