@@ -12,6 +12,7 @@ from manyview.features.opening import _opening
 from manyview.features.opening.decode import BadFile as BadOutcome
 from manyview.files import DOCUMENTS, PICTURES, STARTS, VIDEOS, BadFile, Kind, open_regular, sniff
 from manyview.ingest.folder import recognise
+from manyview.raw_previews import RAW_FORMATS
 
 
 def bmp(reserved=b"\0\0\0\0", size=None):
@@ -57,10 +58,9 @@ def test_what_only_begins_with_the_same_letters_is_no_bmp(text):
 @pytest.mark.parametrize(
     ("head", "name"),
     [
-        (b"\0\0\0\x18ftypcrx \0\0\0\1crx isom", "Canon CR3"),
-        (b"FUJIFILMCCD-RAW 0201FF383501X-T3", "Fujifilm RAF"),
-        (b"IIU\0\x18\0\0\0", "Panasonic RW2"),
-        (b"IIRO\x08\0\0\0", "Olympus ORF"),
+        (b"II\x1a\0\0\0HEAPCCDR", "Canon CRW"),
+        (b"FOVb\2\0\2\0", "Sigma X3F"),
+        (b"\0MRM\0\0\0\0", "Minolta MRW"),
     ],
 )
 def test_raw_photographs_are_named_with_what_to_do(head, name, tmp_path):
@@ -68,18 +68,21 @@ def test_raw_photographs_are_named_with_what_to_do(head, name, tmp_path):
         sniff(head)
     folder = tmp_path / "pictures"
     folder.mkdir()
-    (folder / "a.cr3").write_bytes(head + bytes(100))
+    (folder / "a.raw").write_bytes(head + bytes(100))
     with Collection.create(tmp_path / "c.manyview", folder) as collection:
         (problem,) = collection.last_report.bad
-        assert (problem.path, problem.reason) == ("a.cr3", "unsupported") and not list(collection.items)
+        assert (problem.path, problem.reason) == ("a.raw", "unsupported") and not list(collection.items)
         assert f"raw photograph ({name})" in problem.sentence and "Convert it to JPEG" in problem.sentence
 
 
 @pytest.fixture
 def chosen(monkeypatch):
     """What the child would open a file as, without opening it."""
+    monkeypatch.setattr(_opening, "find_preview", lambda file, format: b"a JPEG")
     monkeypatch.setattr(_opening, "_clip", lambda file, limits: "video")
-    monkeypatch.setattr(_opening, "_picture", lambda file, limits, heif: "heif" if heif else "picture")
+    monkeypatch.setattr(
+        _opening, "_picture", lambda file, limits, format="", **_: {"heif": "heif"}.get(format, "picture")
+    )
     return lambda head, name: _opening._answer(io.BytesIO(head), name, {})
 
 
@@ -99,9 +102,9 @@ def test_names_decide_the_same_where_first_bytes_do_not(chosen):
         assert chosen(b"nothing that is known", f"a.{ending}") == what
 
 
-def test_every_picture_of_the_table_has_a_decoder_but_one():
+def test_every_picture_of_the_table_has_a_decoder():
     known = {kind.format for _, kind in STARTS if kind.kind == "picture"}
-    assert known - set(_opening._PILLOW) == {"heif", "jxl"}  # an extra, and none yet
+    assert known - set(_opening._PILLOW) == {"heif", "jxl", *RAW_FORMATS}  # two extras, and what holds a JPEG
 
 
 @pytest.mark.parametrize("brand", "heic heix heim heis hevc hevx hevm hevs mif1 msf1".split())
@@ -155,13 +158,10 @@ def test_what_only_the_child_knew_is_read_from_a_folder(tmp_path):
 
 
 def test_a_raw_photograph_is_told_as_such_by_the_child_too(tmp_path):
-    path = tmp_path / "a.cr3"
-    path.write_bytes(b"\0\0\0\x18ftypcrx \0\0\0\1crx isom" + bytes(100))
+    path = tmp_path / "a.raw"
+    path.write_bytes(b"FOVb\2\0\2\0" + bytes(100))
     header, _ = _opening.open_file(os.fsencode(path), {})
-    assert header["reason"] == "unsupported" and "Canon CR3" in header["sentence"]
-    path.write_bytes(b"\xff\x0a" + bytes(100))
-    header, _ = _opening.open_file(os.fsencode(path), {"max_pixels": 10**6})
-    assert (header["reason"], header["sentence"][:9]) == ("unsupported", "it is JXL")
+    assert header["reason"] == "unsupported" and "Sigma X3F" in header["sentence"]
 
 
 def test_links_are_followed_only_where_that_is_said(tmp_path):

@@ -107,6 +107,9 @@ _MAGIC = (
     (b"\xff\x0a", Kind("picture", "jxl")),
     (b"\0\0\0\x0cjP  ", Kind("picture", "jpeg2000")),
     (b"\xff\x4f\xff\x51", Kind("picture", "jpeg2000")),
+    (b"FUJIFILMCCD-RAW", Kind("picture", "raf")),
+    (b"IIU\0", Kind("picture", "rw2")),
+    *((start, Kind("picture", "orf")) for start in (b"IIRO", b"IIRS", b"MMOR")),
     (b"\x1aE\xdf\xa3", Kind("video", "matroska")),
     (b"\0\0\x01\xba", Kind("video", "mpeg")),
     (b"\0\0\x01\xb3", Kind("video", "mpeg")),
@@ -118,6 +121,7 @@ _RIFF = {b"WEBP": Kind("picture", "webp"), b"AVI ": Kind("video", "avi")}
 _STILL_BRANDS = {
     **dict.fromkeys((b"avif", b"avis"), Kind("picture", "avif")),
     **dict.fromkeys(b"heic heix heim heis hevc hevx hevm hevs mif1 msf1".split(), Kind("picture", "heif")),
+    b"crx ": Kind("picture", "cr3"),
 }
 _QUICKTIME = (b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot")
 _OGG_VIDEO = (b"\x80theora", b"OVP80", b"BBCD\0", b"\x01video\0")  # without one of these it is sound alone
@@ -135,12 +139,7 @@ STARTS = (
 )
 """The first bytes of every format that is known, one example each where they are more than a fixed start."""
 _RAW_STARTS = (
-    (b"FUJIFILMCCD-RAW", "Fujifilm RAF"),
     (b"II\x1a\0\0\0HEAPCCDR", "Canon CRW"),
-    (b"IIU\0", "Panasonic RW2"),
-    (b"IIRO", "Olympus ORF"),
-    (b"IIRS", "Olympus ORF"),
-    (b"MMOR", "Olympus ORF"),
     (b"FOVb", "Sigma X3F"),
     (b"\0MRM", "Minolta MRW"),
 )
@@ -148,7 +147,7 @@ _BMP_HEADERS = (12, 16, 40, 52, 56, 64, 108, 124)  # the sizes the header behind
 
 
 def sniff(head: bytes) -> Kind | None:
-    """Picture, video or PDF by the first bytes; None for everything else, ``BadFile`` for raw photographs."""
+    """Picture, video or PDF by the first bytes; None for everything else, ``BadFile`` for raw photographs not read."""
     for magic, kind in _MAGIC:
         if head.startswith(magic):
             return kind
@@ -157,11 +156,11 @@ def sniff(head: bytes) -> Kind | None:
     if head[:4] == b"OggS":
         return Kind("video", "ogg") if any(name in head for name in _OGG_VIDEO) else None
     raw = next((name for magic, name in _RAW_STARTS if head.startswith(magic)), None)
-    if raw or head[4:12] == b"ftypcrx ":
+    if raw:
         raise BadFile(
             "unsupported",
-            f"it is a raw photograph ({raw or 'Canon CR3'}), which is not read yet. Convert it to JPEG or TIFF, or "
-            "keep the camera's JPEG beside it.",
+            f"it is a raw photograph ({raw}), which is not read yet. Convert it to JPEG or TIFF, or keep the camera's "
+            "JPEG beside it.",
         )
     if head[4:8] == b"ftyp":
         return _STILL_BRANDS.get(head[8:12]) or Kind("video", "mov" if head[8:12] == b"qt  " else "mp4")

@@ -12,7 +12,8 @@ Read = Callable[[int, int], bytes]
 """So many bytes from a place on; it raises where there are fewer."""
 
 _SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 9: 4, 10: 8, 13: 4}
-_ORDERS: dict[bytes, Order] = {b"II*\0": "little", b"MM\0*": "big"}
+_LITTLE, _BIG = (b"II*\0", b"IIU\0", b"IIRO", b"IIRS"), (b"MM\0*", b"MMOR")  # TIFF; Panasonic's RW2; Olympus's ORF
+_ORDERS: dict[bytes, Order] = {**dict.fromkeys(_LITTLE, "little"), **dict.fromkeys(_BIG, "big")}
 
 
 class Entry(NamedTuple):

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from .steps import go, names
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("axe")]
 
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
@@ -16,8 +16,8 @@ RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).vi
     .map(one => `${one.id}: ${one.nodes.slice(0, 3).map(node => node.html.slice(0, 160)).join(' | ')}`)"""
 
 
-@pytest.fixture(autouse=True)
-def axe():
+@pytest.fixture(name="axe")
+def axe_core():
     """axe-core comes with what the pages are built with."""
     if not AXE.exists():
         missing = "this test needs axe-core: make frontend"
@@ -42,11 +42,17 @@ def test_every_page(new_page, scheme, width):
         "items/12",
         "review",
         "review?mode=sheet",
+        "review?mode=item",
+        "review?mode=surely",
+        "review?mode=doubtful",
         "search?q=tag:face",
         "map",
         "compare",
         "runs",
         "problems",
+        "files",
+        "files?tab=tags",
+        "files?tab=duplicates",
     ]
     found = []
     for address in addresses:

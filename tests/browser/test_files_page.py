@@ -12,6 +12,7 @@ from tests.end_to_end.test_vocabulary_story import PHOTOS, contents
 from tests.end_to_end.test_vocabulary_story import photos as _photos
 
 from .steps import go, says, undo_in_toast
+from .test_access import axe_core, check  # noqa: F401  a fixture
 
 pytestmark = pytest.mark.slow
 
@@ -34,6 +35,37 @@ def _jpeg(path):
     out = io.BytesIO()
     Image.open(path).save(out, "JPEG")
     return out.getvalue()
+
+
+@pytest.mark.usefixtures("axe")
+@pytest.mark.parametrize("scheme, width", [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)])
+def test_nothing_serious_on_pages_with_years_differences_words_and_copies(new_page, scheme, width):
+    page, found = new_page(color_scheme=scheme, width=width), []
+    expect(page.get_by_role("navigation", name="Years")).to_be_visible()
+    found += check(page, "years above the clusters")
+    shown = {
+        "search?q=date%3A2019&sort=date": page.get_by_role("main").get_by_role("status").first,
+        "files?tab=tags": page.get_by_role("region", name="May be one"),
+        "files?tab=duplicates": page.get_by_role("region", name="Group 1: exact copies"),
+    }
+    for address, part in shown.items():
+        go(page, f"#/{address}")
+        expect(part).to_be_visible()
+        found += check(page, address)
+    go(page, "#/files?tab=tags")
+    page.get_by_role("button", name="Change sea").click()
+    dialog = page.get_by_role("dialog", name="Change sea")
+    dialog.get_by_role("textbox", name="Rename to").fill("sea side")
+    dialog.get_by_role("button", name="What would change?").click()
+    expect(dialog.get_by_role("status")).to_contain_text("2 items")
+    found += check(page, "a word to be changed")
+    dialog.get_by_role("button", name="Do it").click()
+    says(page, "renamed 'sea' to 'sea side'")
+    go(page, "#/files")
+    expect(page.get_by_role("list", name="Files").get_by_role("listitem").first).to_be_visible()
+    found += check(page, "what would be written")
+    undo_in_toast(page, "renamed 'sea' to 'sea side'")
+    assert not found, "\n".join(found)
 
 
 def test_the_story(page, demo):

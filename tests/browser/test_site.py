@@ -103,6 +103,33 @@ def test_every_page_shows_something_and_nothing_can_be_changed(page):
         expect(page.get_by_role("alert")).to_have_count(0)
 
 
+def test_a_copy_names_no_page_that_it_lacks_and_asks_nothing_of_its_reader(page):
+    expect(
+        page.get_by_role("navigation", name="Pages", exact=True).get_by_role("link", name="Proposals")
+    ).to_be_visible()
+    cluster = page.get_by_role("link", name="All of").first.get_attribute("href")
+    expect(rows(page).first).to_contain_text(re.compile(r"\d+ proposals?"))
+    for address in (
+        "#/clusters",
+        cluster,
+        "#/items/12",
+        "#/review",
+        "#/review?mode=sheet",
+        "#/search",
+        "#/map",
+        "#/runs",
+    ):
+        go(page, address)
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        page.wait_for_timeout(200)
+        assert page.locator("a[href^='#/files'], a[href^='#/problems']").count() == 0, address
+        assert not re.search(r"to review|to go\b", page.locator("body").inner_text()), address
+    for address in ("#/files", "#/files?tab=tags", "#/problems"):  # kept from the gallery it was made of
+        go(page, address)
+        expect(rows(page).first).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
 def test_search_works_without_a_server(page):
     go(page, "#/search?q=tag:face")
     found = page.get_by_role("main").get_by_role("status")

@@ -90,6 +90,33 @@ def test_tables_by_item_and_by_tag(path, tmp_path):
     assert everything["pairs"] == len({row["id"] for row in by_item if row["tag"] == "snow"})
 
 
+def test_a_tag_is_accepted_where_it_is_likely_and_elsewhere_only_when_asked(path):
+    run("suggest", path, "--jobs", 1)
+    rows = [row for row in ask("suggest", path, "--open", "--min-probability", 0)["proposals"] if row["tag"] == "snow"]
+    n_likely = sum(row["probability"] >= 0.5 for row in rows)
+    n_left = len(rows) - n_likely
+    assert n_likely and n_left
+    said = run("accept", path, "--tag", "snow")
+    assert (
+        f"accepted 'snow' for {n_likely} items" in said
+        and f"{n_left} more are less likely than 50%; --all takes them too" in said
+    )
+    said = run("accept", path, "--tag", "snow")
+    assert "nothing was changed" in said and f"{n_left} more are less likely than 50%" in said
+    found = ask("accept", path, "--tag", "snow", "--all")
+    assert (found["pairs"], found["unlikely"], found["left_out"]) == (n_left, n_left, 0)
+    run("undo", path)
+    assert f"; {n_left} of them less likely than 50%)" in run("accept", path, "--tag", "snow", "--all")
+
+    item = ask("suggest", path, "--open", "--min-probability", 0)["proposals"][-1]["item"]
+    open_of_it = ask("suggest", path, "--open", "--min-probability", 0, "--item", item)["proposals"]
+    n_likely = sum(row["probability"] >= 0.5 for row in open_of_it)
+    found = ask("accept", path, "--item", item)
+    assert (found["pairs"], found["left_out"]) == (n_likely, len(open_of_it) - n_likely)
+    assert ask("reject", path, "--item", item)["pairs"] == found["left_out"]  # a no to those costs nothing
+    assert ask("accept", path, "--item", item, "--tag", "anything at all")["pairs"] == 1
+
+
 def test_old_words_are_understood_for_one_release(path, tmp_path):
     run("suggest", path, "--jobs", 1)
     err = io.StringIO()

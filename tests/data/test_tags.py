@@ -110,6 +110,11 @@ def test_rows_and_copies():
     assert pickle.loads(pickle.dumps(table)) == table and table != table[:2] and table != 3  # noqa: S301
 
 
+def test_numbers_are_no_twins_of_each_other():
+    table = TagTable.from_lists([["1", "-1", "+1", "2019-06", "201906", "1 2", "12"], ["a-1", "a1"], ["1", "-1"]])
+    assert [set(group) for group in table.twins()] == [{"a-1", "a1"}] and table.near_twins() == []
+
+
 def test_twins_are_shown_merged_and_given_back():
     words = [["t-shirt", "dog"], ["T shirt"], ["tshirt", "café"], ["cafe"], ["café"], []]
     table = TagTable.from_lists(words, no=[[], ["tshirt"], [], [], [], ["t-shirt"]])

@@ -18,7 +18,7 @@ from manyview.features.opening.decode import REASONS, BadFile, DecodePool
 from manyview.files import sniff
 from manyview.ingest.keywords import read_keywords
 from manyview.ingest.ready import open_features
-from manyview.ingest.table import table_rows
+from manyview.ingest.rows import table_rows
 from tests.features.opening.test_decode import FORMATS, encoded
 from tests.ingest.test_keywords import PLACES
 

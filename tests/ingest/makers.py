@@ -129,3 +129,12 @@ XMP_BOX = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
 
 def mp4(*boxes: bytes) -> bytes:
     return box(b"ftyp", b"isom\0\0\0\0isom") + b"".join(boxes) + box(b"mdat", b"\0" * 32)
+
+
+IPTC_BOX = bytes.fromhex("33c7a4d2b81d4723a0baf1a3e097ad38")
+
+
+def jxl(*boxes: bytes) -> bytes:
+    """The frame of a JPEG XL file: its boxes, and pixels of which only the size can be read (40 x 30)."""
+    start = box(b"JXL ", b"\r\n\x87\n") + box(b"ftyp", b"jxl \0\0\0\0jxl ")
+    return start + b"".join(boxes) + box(b"jxlc", bytes.fromhex("ff0ae8301009"))

@@ -17,6 +17,7 @@ from manyview.ingest.capture import clip_time, exif_time, item_fields, xmp_time
 from manyview.ingest.keywords import read_keywords
 
 from . import makers as m
+from .raw_makers import RAWS
 
 EXIF = {
     "taken": "2019-06-14T12:03:04.25+02:00",
@@ -53,6 +54,14 @@ def test_exif_in_an_item_of_its_own_is_found_by_its_mark():
     assert held.startswith(b"Exif\0\0")
     heic = m.box(b"ftyp", b"heic\0\0\0\0heic") + m.box(b"mdat", b"\0\0\0\6" + held)
     assert fields(heic) == EXIF
+
+
+@pytest.mark.parametrize("kind", RAWS)
+def test_raw_photographs_say_how_they_were_taken(kind):
+    expected = {"taken": "2019-06-14T12:03:04", "taken_from": "file", "camera": "Maker One"}
+    if kind == "cr3":
+        expected |= {"latitude": 48.25, "longitude": 11.5}
+    assert fields(RAWS[kind]()) == expected
 
 
 @pytest.mark.skipif(shutil.which("exiftool") is None, reason="no exiftool")

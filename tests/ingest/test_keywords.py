@@ -17,6 +17,7 @@ from manyview.ingest.sidecar import read_sidecar
 from manyview.ingest.xmp import read_packet
 
 from . import makers as m
+from .raw_makers import RAWS
 
 
 def read(content: bytes):
@@ -67,6 +68,12 @@ PLACES = {
     "avif xmp": m.encoded("AVIF", xmp=m.xmp(*WORDS)),
     "mp4 xmp": m.mp4(m.box(b"uuid", m.XMP_BOX, m.xmp(*WORDS))),
     "mov xmp": m.mp4(m.box(b"moov", m.box(b"udta", m.box(b"XMP_", m.xmp(*WORDS))))),
+    "jpeg 2000 xmp": m.encoded("JPEG2000") + m.box(b"uuid", m.XMP_BOX, m.xmp(*WORDS)),
+    "jpeg 2000 exif": m.encoded("JPEG2000") + m.box(b"uuid", b"JpgTiffExif->JP2", m.exif(";".join(WORDS))),
+    "jpeg 2000 iptc": m.encoded("JPEG2000") + m.box(b"uuid", m.IPTC_BOX, m.iim(*UTF8, utf8=True)),
+    "jpeg xl xmp": m.jxl(m.box(b"xml ", m.xmp(*WORDS))),
+    "jpeg xl exif": m.jxl(m.box(b"Exif", bytes(4), m.exif(";".join(WORDS)))),
+    **{f"{kind} xmp": make(m.xmp(*WORDS)) for kind, make in RAWS.items()},
     "two jpeg segments": m.jpeg(m.app13(m.iim(*UTF8[:2], utf8=True)), m.app1_xmp(m.xmp(*WORDS[1:]))),
 }
 
@@ -220,7 +227,7 @@ def test_our_parsers_take_any_bytes(content):
             parse(content)
         except iptc.Damaged as error:
             assert str(error)
-    for kind in ("jpeg", "png", "webp", "mp4", "tiff", "gif"):
+    for kind in ("jpeg", "png", "webp", "mp4", "tiff", "gif", "jxl", "jpeg2000", "raf", "rw2", "orf", "cr3"):
         read_keywords(io.BytesIO(content), kind)
 
 

@@ -1,4 +1,8 @@
 import json
+import os
+import sys
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -7,7 +11,7 @@ from hypothesis import strategies as st
 
 from manyview import Collection, errors
 from manyview.collection.safety import check
-from manyview.ingest.table import table_rows
+from manyview.ingest.rows import table_rows
 
 from . import makers as m
 
@@ -100,6 +104,109 @@ def test_parquet(tmp_path):
     (tmp_path / "broken.parquet").write_bytes((tmp_path / "t.parquet").read_bytes()[:-50])
     with pytest.raises(errors.StoreError, match=r"broken.parquet cannot be read as Parquet"):
         Collection.create(tmp_path / "b.manyview", tmp_path / "broken.parquet")
+
+
+@pytest.fixture
+def arrow():
+    return pytest.importorskip("pyarrow", reason="not installed: pip install 'manyview[tables]'")
+
+
+def parquet_collection(tmp_path, table, name="t.parquet", **options):
+    from pyarrow import parquet
+
+    parquet.write_table(table, tmp_path / name, row_group_size=2)
+    return Collection.create(tmp_path / f"{name}.manyview", tmp_path / name, **options)
+
+
+def test_values_of_parquet_are_kept_as_a_person_would_write_them(tmp_path, arrow):
+    moment = datetime(2019, 6, 14, 12, 3, 4, tzinfo=UTC)
+    table = arrow.table(
+        {
+            "id": [7.0, 8.0, None, 2.5],  # whole numbers in a column with a gap
+            "tags": [["a", None, "b"], [], None, ["c"]],
+            "kind": arrow.array(["x", "y", None, "x"]).dictionary_encode(),
+            "when": arrow.array([moment, None, moment, None], arrow.timestamp("us", "UTC")),
+            "fine": arrow.array([1600000000123456789, 1, 2, None], arrow.timestamp("ns")),
+            "took": arrow.array([1_500_000_001, 1, 2, None], arrow.duration("ns")),
+            "day": [date(2019, 6, 14), None, None, None],
+            "price": [Decimal("1.50"), None, None, None],
+            "place": [{"city": "Rome", "at": [1.5, None]}, None, None, {"city": None, "at": None}],
+            "words": [b"caf\xc3\xa9", b"\xff\x00", None, b""],
+            "share": [0.5, float("nan"), float("inf"), None],
+            "large": arrow.array([2**64 - 1, 1, None, None], arrow.uint64()),
+        }
+    )
+    with parquet_collection(tmp_path, table) as collection:
+        assert [item.key for item in collection.items] == ["7", "8", "2.5"]
+        assert problems(collection) == [("t.parquet:3", "bad row")]
+        assert [collection.tagging.words_of(item.id) for item in collection.items] == [["a", "b"], [], ["c"]]
+        first, second, last = collection.items.fields()
+    assert first == {
+        **{
+            "kind": "x",
+            "when": "2019-06-14T12:03:04+00:00",
+            "fine": "2020-09-13T12:26:40.123456",
+            "took": "0:00:01.500000",
+        },
+        **{"day": "2019-06-14", "price": "1.50", "place": '{"city": "Rome", "at": [1.5, null]}', "words": "café"},
+        **{"share": 0.5, "large": 2**64 - 1},
+    }
+    assert "words" not in second and "share" not in second and last["place"] == '{"city": null, "at": null}'
+
+
+def test_lists_of_one_length_are_a_view_and_others_a_gap(tmp_path, arrow):
+    table = arrow.table(
+        {
+            "looks": arrow.array([[1.0, 2.0], None, [5.0, 6.0]], arrow.list_(arrow.float32(), 2)),
+            "sound": arrow.array([[1.0, 2.0], [3.0], [5.0, None]], arrow.large_list(arrow.float64())),
+        }
+    )
+    with parquet_collection(tmp_path, table, views={"looks": "looks", "sound": "sound"}) as collection:
+        assert collection.views().mask.tolist() == [[True, True], [False, False], [True, False]]
+
+
+def test_pictures_kept_in_a_table_are_found_by_their_paths_and_their_bytes_stay_where_they_are(pictures, arrow):
+    paths = ["a.jpg", "none.jpg", None]
+    cells = arrow.array([{"bytes": b"x" * 99, "path": path} for path in paths])
+    table = arrow.table({"image": cells, "caption": ["one", "two", "three"]})
+    with parquet_collection(pictures, table) as collection:
+        assert [(item.key, item.path) for item in collection.items] == [
+            ("a.jpg", str(pictures / "a.jpg")),
+            ("none.jpg", None),
+            ("row 3", None),
+        ]
+        (problem,) = collection.last_report.bad
+        assert problem.path == "none.jpg" and "Pictures inside a table are not read; write them" in problem.sentence
+
+
+def test_parquet_that_cannot_be_used_is_refused_with_a_sentence(tmp_path, arrow):
+    twice = arrow.Table.from_arrays([arrow.array([1]), arrow.array([2])], names=["a", "a"])
+    with pytest.raises(errors.StoreError, match=r"two columns called 'a'. Rename one"):
+        parquet_collection(tmp_path, twice)
+    os.mkfifo(tmp_path / "pipe.parquet")
+    for name, content in (("text.parquet", b"hello"), ("nothing.parquet", b""), ("pipe.parquet", None)):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
+        with pytest.raises(errors.StoreError, match=rf"{name} cannot be (read as Parquet|used): .*[^.]\.$"):
+            Collection.create(tmp_path / f"{name}.manyview", tmp_path / name)
+
+
+def test_large_parquet_comes_in_parts(tmp_path, arrow):
+    from pyarrow import parquet
+
+    with parquet.ParquetWriter(tmp_path / "t.parquet", arrow.schema([("id", arrow.int64())])) as writer:
+        for part in range(5):
+            writer.write_table(arrow.table({"id": range(3000 * part, 3000 * part + 3000)}))
+    names, rows = table_rows(str(tmp_path / "t.parquet"))
+    assert names == ["id"] and next(rows).values == {"id": 0}
+    assert [row.values["id"] for row in rows] == list(range(1, 15000))
+
+
+def test_without_the_extra_parquet_is_refused_with_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    with pytest.raises(errors.MissingExtra, match=r'pip install "manyview\[tables\]"'):
+        Collection.create(tmp_path / "t.manyview", tmp_path / "t.parquet")
 
 
 def test_bad_rows_are_named_and_the_others_go_on(pictures):

@@ -1,5 +1,6 @@
 """Every byte of an original arrives, over a real socket, whoever else reads and however slowly."""
 
+import io
 import mmap
 import os
 import random
@@ -18,6 +19,7 @@ from manyview.collection.items import NewItem
 from manyview.files import FileFacts
 from manyview.web import media, server
 
+from ..features.opening.test_raw_previews import raw
 from .test_server import check_at_once, serving
 
 N_ORIGINALS = int(os.environ.get("MANYVIEW_ORIGINALS", "10"))
@@ -225,3 +227,17 @@ def test_every_byte_arrives(tmp_path, seed, record_property):
             for thread in beside:
                 thread.join()
     assert len(some) == 2 and not wrong, wrong
+
+
+def test_a_raw_photograph_is_shown_by_its_preview_and_not_by_the_stamp_in_front(tmp_path):
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "a.dng").write_bytes(raw()[0])
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "pictures"):
+        pass
+    with serving(tmp_path / "c.manyview") as live:
+        connection = HTTPConnection("127.0.0.1", live.port, timeout=60)
+        connection.request("GET", "/media/1/preview", headers=secret(live))
+        with connection.getresponse() as answer:
+            shown = Image.open(io.BytesIO(answer.read()))
+        connection.close()
+    assert shown.size == (64, 96)

@@ -21,6 +21,8 @@ class Live {
   #asking: Promise<void> | null = null;
 
   readonly canWrite = $derived(!site && this.state?.can_write === true);
+  /** A copy, or a gallery for looking: nothing here is for the reader to do. Not before that is known. */
+  readonly onlyLooks = $derived(site || this.state?.can_write === false);
   readonly jobs: Job[] = $derived(this.state?.jobs ?? []);
   readonly busy: Job | null = $derived(this.jobs.find((job) => job.state === "running" || job.state === "waiting") ?? null);
 

@@ -1,6 +1,9 @@
 /** The address holds the state: `#/clusters/12?tab=borderline&sel=3,5`. */
+import { site } from "./site/site";
 
 export const PAGES = ["clusters", "map", "review", "search", "compare", "runs", "items", "problems", "files"] as const;
+/** Pages that an exported copy does not have; their addresses lead to the first page. */
+const SERVED_ONLY = ["problems", "files"];
 export type Page = (typeof PAGES)[number];
 export type Params = Record<string, string | number | boolean | null | undefined>;
 
@@ -13,7 +16,8 @@ interface Route {
 function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const [first = "", second] = path.split("/");
-  const page = (PAGES as readonly string[]).includes(first) ? (first as Page) : "clusters";
+  const isPage = (PAGES as readonly string[]).includes(first) && !(site && SERVED_ONLY.includes(first));
+  const page = isPage ? (first as Page) : "clusters";
   const id = second !== undefined && /^\d+$/.test(second) ? Number(second) : null;
   return { page, id, params: Object.fromEntries(new URLSearchParams(query)) };
 }

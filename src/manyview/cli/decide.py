@@ -16,17 +16,19 @@ _PATIENCE = 120.0
 
 _Item = Annotated[
     list[str] | None,
-    typer.Option(metavar="ITEM", help="All open proposals of this item, by name or number (repeatable)."),
+    typer.Option(metavar="ITEM", help="Open proposals of this item, by name or number (repeatable)."),
 ]
 _Tag = Annotated[
     str | None,
     typer.Option(
         metavar="TAG",
-        help="All open proposals of this tag, unlikely ones too; with --item exactly that pair, proposed or not.",
+        help="Open proposals of this tag, the likely ones (--all: every one); with --item that pair, proposed or not.",
     ),
 ]
 _Probability = Annotated[float | None, typer.Option(metavar="P", help="Open proposals at least this likely (0 to 1).")]
-_All = Annotated[bool, typer.Option("--all", help="Every open proposal.")]
+_All = Annotated[
+    bool, typer.Option("--all", help="Every open proposal, or every one of the item or tag; unlikely ones too.")
+]
 _From = Annotated[
     Path | None,
     typer.Option(
@@ -149,11 +151,13 @@ def _decide(
     as_json: bool,
 ) -> None:
     from ..workflow.collection import Collection
+    from ..workflow.proposing.asking import WORTH_ASKING
     from ..workflow.proposing.decide import accept, choose, reject
     from ..writeback.proposal_files import read_pairs
 
     if everything and min_probability is not None:
         raise ParameterError("--all and --min-probability exclude each other; give one.")
+    n_unlikely = n_left = 0
     with Collection.open(path, write=True, wait=_PATIENCE) as found, found.transaction():
         numbers = [found.items.named(name).id for name in items or ()]
         if pairs_from is not None:
@@ -162,16 +166,31 @@ def _decide(
             pairs, is_reviewed = read_pairs(found, pairs_from), True
         else:
             line = 0.0 if everything else min_probability
-            pairs, is_reviewed = choose(found, min_probability=line, tag=tag, items=numbers or None)
+            chosen: dict[str, Any] = {"tag": tag, "items": numbers or None}
+            takes_likely = answer and line is None and bool(items) != bool(tag)
+            if takes_likely:
+                line = WORTH_ASKING
+            pairs, is_reviewed = choose(found, min_probability=line, **chosen)
+            if answer and not is_reviewed:
+                n_likely = len(choose(found, min_probability=max(line or 0.0, WORTH_ASKING), **chosen)[0])
+                n_unlikely = len(pairs) - n_likely
+            if takes_likely:
+                n_left = len(choose(found, min_probability=0.0, **chosen)[0]) - len(pairs)
         entry: Any = None
         if pairs:
             decide = accept if answer else reject
             entry = decide(found, pairs, who=who, why=why, reviewed=is_reviewed or reviewed)
     n_items = len({number for number, _ in pairs})
+    below = f"less likely than {WORTH_ASKING:.0%}"
     if as_json:
         told = {"entry": None if entry is None else entry.id, "answer": answer, "pairs": len(pairs), "items": n_items}
-        print_json({**told, "who": None if entry is None else entry.who})
-    elif entry is None:
+        more = {"unlikely": n_unlikely, "left_out": n_left} if answer else {}
+        print_json({**told, **more, "who": None if entry is None else entry.who})
+        return
+    if entry is None:
         say("no open proposal matches; nothing was changed")
     else:
-        say(f"{safe(entry.summary)} (entry {entry.id}, {n_items} {'item' if n_items == 1 else 'items'})")
+        unlikely = f"; {n_unlikely} of them {below}" if n_unlikely else ""
+        say(f"{safe(entry.summary)} (entry {entry.id}, {n_items} {'item' if n_items == 1 else 'items'}{unlikely})")
+    if n_left:
+        say(f"{n_left} more {'is' if n_left == 1 else 'are'} {below}; --all takes them too")

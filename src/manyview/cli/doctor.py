@@ -34,6 +34,7 @@ _PARTS = (
 _EXTRAS = {
     "tables": ("pyarrow", "Parquet files"),
     "heic": ("pillow-heif", "HEIC pictures"),
+    "jxl": ("imagecodecs", "JPEG XL pictures"),
     "video": ("av", "videos"),
     "pdf": ("pypdf", "PDF documents"),
     "opencv": ("opencv-python-headless", "interest points"),

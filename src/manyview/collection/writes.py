@@ -19,6 +19,9 @@ from .tagging import Tagging
 
 __all__ = ["Batch", "Write", "Writes", "remove_temporary", "temporary"]
 
+_SOURCES = {"xmp": "sidecar", "embedded": "file"}
+"""Where words that were written to a target are found again."""
+
 
 class Batch(NamedTuple):
     """Files that are written together."""
@@ -96,11 +99,7 @@ class Writes:
 
     def standing(self, target: str) -> set[tuple[int, int]]:
         """Items and tags that stood in their files when those were last read or written."""
-        return set(
-            self._catalog.rows(
-                "SELECT item_id, tag_id FROM item_tags WHERE source = ?", ("sidecar" if target == "xmp" else "file",)
-            )
-        )
+        return set(self._catalog.rows("SELECT item_id, tag_id FROM item_tags WHERE source = ?", (_SOURCES[target],)))
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str, str, str]]:
         """Item -> root of its source, path below it, sidecars as they were read, kind of the source."""
@@ -119,12 +118,12 @@ class Writes:
         """Items that have a file, and those of these tags that count for them."""
         return self._of_tags("SELECT item_id, tag_id FROM known_tags", tags)
 
-    def spelled(self, tags: Iterable[int]) -> list[tuple[int, int, str]]:
-        """Item, tag and the word itself, as sidecars say these tags."""
+    def spelled(self, target: str, tags: Iterable[int]) -> list[tuple[int, int, str]]:
+        """Item, tag and the word itself, as sidecars or files say these tags."""
         return self._of_tags(
             "SELECT item_id, tag_id, coalesce(spelling, tags.name) FROM item_tags JOIN tags ON tags.id = tag_id",
             tags,
-            "AND source = 'sidecar'",
+            f"AND source = '{_SOURCES[target]}'",
         )
 
     def _of_tags(self, select: str, tags: Iterable[int], more: str = "") -> list[Any]:
@@ -134,11 +133,12 @@ class Writes:
         )
         return [row for tag in wanted for row in self._catalog.rows(sql, (tag,))]
 
-    def paths_in_sidecars(self) -> list[tuple[int, tuple[str, ...]]]:
-        """Items that have a file, and the hierarchical keywords in their sidecars."""
+    def paths_said(self, target: str) -> list[tuple[int, tuple[str, ...]]]:
+        """Items that have a file, and the hierarchical keywords in their sidecars, or in the files."""
         rows = self._catalog.rows(
             "SELECT item_id, parts FROM item_paths JOIN tag_paths ON tag_paths.id = path_id JOIN items ON "
-            "items.id = item_id WHERE state = 'here' AND path IS NOT NULL AND source = 'sidecar'"
+            "items.id = item_id WHERE state = 'here' AND path IS NOT NULL AND source = ?",
+            (_SOURCES[target],),
         )
         return [(item, tuple(json.loads(parts))) for item, parts in rows]
 

@@ -36,7 +36,12 @@ def match_key(word: str) -> str:
 
 
 def twin_key(word: str) -> str:
-    """``match_key`` without spaces, hyphens, underscores and the accents of Latin letters."""
+    """``match_key`` without spaces, hyphens, underscores and the accents of Latin letters.
+
+    Words without any letter stay as they are: "1" and "-1" are two numbers.
+    """
+    if not any(map(str.isalpha, word)):
+        return match_key(word)
     kept: list[str] = []
     for letter in unicodedata.normalize("NFD", word.casefold()):
         accent = "\u0300" <= letter <= "\u036f"

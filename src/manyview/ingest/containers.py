@@ -1,16 +1,20 @@
-"""Find the blocks of metadata in a file without decoding its pixels: JPEG, PNG, TIFF, WebP, GIF, AVIF, MP4, AVI."""
+"""Find the blocks of metadata in a file without decoding its pixels: pictures, clips and raw photographs."""
 
 from __future__ import annotations
 
 import binascii
+import io
 import os
 import zlib
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
 from typing import BinaryIO, NamedTuple
 
+from ..boxes import boxes
+from ..raw_previews import canon_blocks, fuji_preview
+from ..tiff import Read
 from .capture import Capture, clip_time, of_exif
-from .exif import exif_facts, read_directories
+from .exif import exif_facts, position_directory, read_directories
 from .iptc import Damaged, iim_from_resources
 
 __all__ = ["LIMIT", "Block", "find_blocks", "tiff_blocks"]
@@ -22,6 +26,7 @@ _MOST_PARTS = 200_000
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _XMP_MORE = b"http://ns.adobe.com/xmp/extension/\0"
 _PHOTOSHOP = b"Photoshop 3.0\0"
+_IPTC_BOX = bytes.fromhex("33c7a4d2b81d4723a0baf1a3e097ad38")
 _XMP_BOX = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
 
 
@@ -39,7 +44,12 @@ def find_blocks(file: BinaryIO, kind: str) -> Iterator[Block]:
     finder = _FINDERS.get(kind)
     if finder is not None:
         file.seek(0)
-        yield from finder(file)
+        try:
+            yield from finder(file)
+        except Damaged:
+            raise
+        except ValueError as error:
+            raise Damaged(str(error)) from error
 
 
 def _exactly(file: BinaryIO, length: int) -> bytes:
@@ -149,23 +159,31 @@ def _inflate(packed: bytes) -> bytes:
 
 
 def _tiff(file: BinaryIO) -> Iterator[Block]:
+    yield from _tiff_directory(_anywhere(file))
+
+
+def _anywhere(file: BinaryIO) -> Read:
     def read(at: int, length: int) -> bytes:
         file.seek(at)
         return _exactly(file, length)
 
-    yield from _tiff_directory(read)
+    return read
 
 
 def tiff_blocks(content: bytes) -> Iterator[Block]:
     """Blocks in the first directory of an EXIF block, which has the form of a TIFF file."""
 
+    yield from _tiff_directory(_from(content))
+
+
+def _from(content: bytes) -> Read:
     def read(at: int, length: int) -> bytes:
         part = content[at : at + length]
         if len(part) < length:
             raise Damaged("its EXIF promises more bytes than there are.")
         return part
 
-    yield from _tiff_directory(read)
+    return read
 
 
 _XMP_ENTRY, _IPTC_ENTRY, _RESOURCES, _WORDS = 700, 33723, 34377, 0x9C9E
@@ -205,41 +223,63 @@ def _riff(file: BinaryIO) -> Iterator[Block]:
         file.seek(length % 2, os.SEEK_CUR)
 
 
-_IN_MOVIE = (b"udta",)
-
-
 def _boxes(file: BinaryIO) -> Iterator[Block]:
     """XMP of MP4 (a box of its own) and of QuickTime (in the user data of the movie), and when the movie was made."""
-    file.seek(0, os.SEEK_END)
-    yield from _boxes_between(file, 0, file.tell(), (b"moov", *_IN_MOVIE))
+
+    read = _anywhere(file)
+
+    def found(at: int, end: int, inside: tuple[bytes, ...]) -> Iterator[Block]:
+        """``inside``: the box to look into, and the one in there; nothing is looked into any deeper."""
+        for box in boxes(read, at, end):
+            if inside and box.name == inside[0]:
+                yield from found(box.at, box.end, inside[1:])
+            elif box.name == b"mvhd" and inside == (b"udta",):
+                wide = read(box.at, 1) == b"\1"
+                seconds = int.from_bytes(read(box.at + 4, 8 if wide else 4), "big")
+                yield Block("capture", capture={"clip": clip_time(seconds)})
+            elif box.name == b"XMP_" or (box.name == b"uuid" and read(box.at, 16) == _XMP_BOX):
+                yield Block("xmp", read(box.at, box.end - box.at).removeprefix(_XMP_BOX))
+
+    yield from found(0, file.seek(0, os.SEEK_END), (b"moov", b"udta"))
 
 
-def _boxes_between(file: BinaryIO, at: int, end: int, inside: tuple[bytes, ...]) -> Iterator[Block]:
-    """``inside``: the box to look into, and the one in there; nothing is looked into any deeper."""
-    for _ in range(_MOST_PARTS):
-        if at + 8 > end:
-            return
-        file.seek(at)
-        start = file.read(32)
-        length, name, head = int.from_bytes(start[:4], "big"), start[4:8], 8
-        if length == 1:
-            length, head = int.from_bytes(start[8:16], "big"), 16
-        elif length == 0:  # to the end
-            length = end - at
-        if length < head or at + length > end:
-            raise Damaged("its boxes are cut off in the middle.")
-        inner = at + head
-        if inside and name == inside[0]:
-            yield from _boxes_between(file, inner, at + length, inside[1:])
-        elif name == b"mvhd" and inside == _IN_MOVIE:
-            wide = start[head : head + 1] == b"\1"
-            seconds = int.from_bytes(start[head + 4 : head + (12 if wide else 8)], "big")
-            yield Block("capture", capture={"clip": clip_time(seconds)})
-        elif name == b"XMP_" or (name == b"uuid" and start[head : head + 16] == _XMP_BOX):
-            file.seek(inner)
-            content = _exactly(file, length - head)
-            yield Block("xmp", content.removeprefix(_XMP_BOX))
-        at += length
+def _still_boxes(file: BinaryIO) -> Iterator[Block]:
+    """XMP, EXIF and IPTC of JPEG 2000, each in a box with a number of its own, and of JPEG XL, in boxes with names."""
+    read = _anywhere(file)
+    if read(0, 2)[:1] == b"\xff":  # pixels alone
+        return
+    for box in boxes(read, 0, file.seek(0, os.SEEK_END)):
+        length = box.end - box.at
+        if box.name == b"xml " and read(box.at, min(length, 4096)).find(b"xmpmeta") >= 0:
+            yield Block("xmp", read(box.at, length))
+        elif box.name == b"Exif" and length > 4:  # four bytes say where in it EXIF begins
+            content = read(box.at, length)
+            yield from tiff_blocks(content[4 + int.from_bytes(content[:4], "big") :])
+        elif box.name == b"uuid" and length > 16:
+            number = read(box.at, 16)
+            if number == _XMP_BOX:
+                yield Block("xmp", read(box.at + 16, length - 16))
+            elif number == b"JpgTiffExif->JP2":
+                yield from tiff_blocks(read(box.at + 16, length - 16))
+            elif number == _IPTC_BOX:
+                yield Block("iptc", read(box.at + 16, length - 16))
+
+
+def _raf(file: BinaryIO) -> Iterator[Block]:
+    """The metadata of the JPEG in front of a Fujifilm raw photograph."""
+    at, length = fuji_preview(file)
+    file.seek(at)
+    yield from _jpeg(io.BytesIO(file.read(min(length, LIMIT))))
+
+
+def _cr3(file: BinaryIO) -> Iterator[Block]:
+    """Canon's own boxes, each like a TIFF, and XMP in a box of its own."""
+    for name, content in canon_blocks(file).items():
+        if name == b"CMT4":
+            yield Block("capture", capture=of_exif(exif_facts(position_directory(_from(content)))))
+        elif name != b"CMT3":
+            yield from tiff_blocks(content)
+    yield from (block for block in _boxes(file) if block.kind == "xmp")
 
 
 def _packet(file: BinaryIO) -> Iterator[Block]:
@@ -278,7 +318,12 @@ _FINDERS: dict[str, Callable[[BinaryIO], Iterator[Block]]] = {
     "gif": _packet,
     "avif": _packet_and_exif,
     "heif": _packet_and_exif,
-    "jxl": _packet_and_exif,
+    "jxl": _still_boxes,
+    "jpeg2000": _still_boxes,
     "mp4": _boxes,
     "mov": _boxes,
+    "raf": _raf,
+    "rw2": _tiff,
+    "orf": _tiff,
+    "cr3": _cr3,
 }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..tiff import Order, Read, directory, first_directory
 from .iptc import Damaged
 
-__all__ = ["Directories", "Value", "exif_facts", "read_directories"]
+__all__ = ["Directories", "Value", "exif_facts", "position_directory", "read_directories"]
 
 _EXIF, _GPS = 0x8769, 0x8825
 _LONGEST = 64 * 2**10
@@ -63,6 +63,14 @@ def read_directories(read: Read, needed: frozenset[int]) -> Directories:
             with suppress(Damaged):
                 below[value.tag] = _values(read, order, int.from_bytes(value.content, order), frozenset(), names)
     return Directories(order, first, below[_EXIF], below[_GPS])
+
+
+def position_directory(read: Read) -> Directories:
+    """The same where the first directory is the one of the position."""
+    begin = first_directory(read)
+    if begin is None:
+        raise Damaged("its position does not begin as it should.")
+    return Directories(begin[0], [], [], _values(read, *begin, frozenset(), frozenset(_GPS_NAMES)))
 
 
 def _values(read: Read, order: Order, at: int, needed: frozenset[int], facts: frozenset[int]) -> list[Value]:

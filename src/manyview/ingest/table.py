@@ -1,35 +1,35 @@
-"""A table as items: CSV, TSV, JSON lines, and Parquet with the extra. One row is one item."""
+"""A table as items: one row is one item."""
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import date, time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..collection.items import NewItem, Problem
 from ..collection.safety.journal import Journal
-from ..errors import MissingExtra, ParameterError, StoreError, ViewError
+from ..errors import ParameterError, ViewError
 from ..files import HEAD, BadFile, FileFacts, inside, open_regular
 from ..types import Progress
-from .documents import LONGEST_TEXT, decode_text
+from .documents import LONGEST_TEXT
 from .folder import recognise
 from .keywords import tidy
 from .report import Report
-from .source import TABLES, Columns, Source
+from .rows import Row, table_rows
+from .source import Columns, Source
 
 if TYPE_CHECKING:
     from ..collection.store import Store
 
-__all__ = ["read_table", "table_rows"]
+__all__ = ["read_table"]
 
 _USUAL = {
     "id": ("id", "item_id", "key", "identifier"),
@@ -40,17 +40,6 @@ _USUAL = {
 _SEPARATORS = (";", "|", ",")
 _SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _BATCH = 5000
-_LARGEST = 2 * 2**30
-_LONGEST_LINE = 16 * 2**20
-
-
-class Row(NamedTuple):
-    """One row of a table, or what is wrong with it."""
-
-    number: int
-    """The line it stands on, or its number."""
-    values: dict[str, Any]
-    trouble: str | None = None
 
 
 def read_table(collection: Store, source_id: int, source: Source, progress: Progress | None) -> Report:
@@ -151,7 +140,7 @@ class _RowReader:
         if not key and self._columns.id:
             self._bad(row, "bad row", f"column {self._columns.id!r} is empty.")
             return None
-        image = _word(values.get(self._columns.image)) if self._columns.image else ""
+        image = _path(values.get(self._columns.image)) if self._columns.image else ""
         key = key or image or f"row {place + 1}"
         if key in self._seen:
             self._bad(row, "duplicate id", f"{key!r} was there before; the first one counts.")
@@ -186,6 +175,8 @@ class _RowReader:
                 path = os.path.relpath(real, self._root)
             except BadFile as error:
                 sentence = "there is no such file." if error.reason == "missing" else error.sentence
+                if isinstance(row.values.get(self._columns.image or ""), dict):
+                    sentence += " Pictures inside a table are not read; write them to files first."
                 self.problems.append(Problem(image, error.reason, f"row {row.number}: {sentence}"))
                 if not (text or words or self._view_columns or self._source.features):
                     return None
@@ -253,97 +244,6 @@ def _add_views(collection: Store, source: Source, reader: _RowReader, numbers: N
         collection.segments.add(name, "file", numbers[order], rows)
 
 
-def table_rows(path: str) -> tuple[list[str], Iterator[Row]]:
-    """The columns of a table, and its rows one by one."""
-    kind = TABLES[os.path.splitext(path)[1].lower()]
-    if kind == "parquet":
-        return _parquet_rows(path)
-    try:
-        with open_regular(path) as (file, facts):
-            if facts.size > _LARGEST:
-                raise StoreError(f"{path} has {facts.size >> 20} MB; tables of up to {_LARGEST >> 20} MB are read.")
-            text = decode_text(file.read())
-    except BadFile as error:
-        raise StoreError(f"{path} cannot be used: {error.sentence}") from error
-    return _jsonl_rows(path, text) if kind == "jsonl" else _csv_rows(path, text, kind)
-
-
-def _csv_rows(path: str, text: str, kind: str) -> tuple[list[str], Iterator[Row]]:
-    first = text[: text.find("\n")] if "\n" in text else text
-    mark = "\t" if kind == "tsv" else max((",", ";", "\t"), key=first.count)
-    reader = csv.reader(io.StringIO(text.replace("\0", "\ufffd"), newline=""), delimiter=mark)
-    try:
-        names = [name.strip() for name in next(reader, [])]
-    except csv.Error as error:
-        raise StoreError(f"{path} cannot be read as a table: {error}.") from error
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise StoreError(f"{path} has two columns called {twice!r}. Rename one of them.")
-    if not any(names):
-        raise StoreError(f"{path} is empty; a table begins with the names of its columns.")
-
-    def rows() -> Iterator[Row]:
-        while True:
-            try:
-                cells = next(reader, None)
-            except csv.Error as error:
-                yield Row(reader.line_num, {}, f"it cannot be read: {error}.")
-                continue
-            if cells is None:
-                return
-            if len(cells) == len(names):
-                yield Row(reader.line_num, dict(zip(names, cells, strict=True)))
-            elif cells:
-                yield Row(reader.line_num, {}, f"it has {len(cells)} cells, but the table has {len(names)} columns.")
-
-    return names, rows()
-
-
-def _jsonl_rows(path: str, text: str) -> tuple[list[str], Iterator[Row]]:
-    parsed = [_json_row(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    names = list(dict.fromkeys(name for row in parsed for name in row.values))
-    if parsed and not names:
-        raise StoreError(f"{path} is not a table of JSON lines: {parsed[0].trouble or 'its rows are empty'}")
-    return names, iter(parsed)
-
-
-def _json_row(number: int, line: str) -> Row:
-    if len(line) > _LONGEST_LINE:
-        return Row(number, {}, f"it has more than {_LONGEST_LINE >> 20} million characters.")
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return Row(number, {}, f"it is not JSON ({str(error)[:80]}).")
-    if not isinstance(value, dict):
-        return Row(number, {}, 'it is not an object such as {"id": 1}.')
-    return Row(number, value)
-
-
-def _parquet_rows(path: str) -> tuple[list[str], Iterator[Row]]:
-    try:
-        import pyarrow
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise MissingExtra("reading Parquet needs the 'tables' extra:  pip install \"manyview[tables]\"") from error
-    try:
-        file = parquet.ParquetFile(path)
-        names = list(file.schema_arrow.names)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read as Parquet: {str(error)[:200]}.") from error
-
-    def rows() -> Iterator[Row]:
-        number = 0
-        try:
-            for batch in file.iter_batches(batch_size=1024):
-                for values in batch.to_pylist():
-                    number += 1
-                    yield Row(number, values)
-        except (pyarrow.ArrowException, OSError, ValueError) as error:
-            raise StoreError(f"{path} ends unexpectedly after row {number}: {str(error)[:200]}.") from error
-
-    return names, rows()
-
-
 def _batched(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
     rows = iter(rows)
     while batch := list(itertools.islice(rows, size)):
@@ -356,9 +256,18 @@ def _word(value: Any) -> str:
         return ""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        value = int(value)  # whole numbers become 7.0 in a column that has gaps
+    if isinstance(value, (date, time)):
+        value = value.isoformat()
     text = (value if isinstance(value, str) else str(value)).replace("\0", "").strip()
     # the escapes of names that are not UTF-8 stay; other lone surrogates cannot be written anywhere
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def _path(value: Any) -> str:
+    """The path in a cell, which may be that of a picture kept in the table itself: a path and bytes."""
+    return _word(value.get("path") if isinstance(value, dict) else value)
 
 
 def _words(value: Any, sep: str | None) -> list[str]:
@@ -377,7 +286,14 @@ def _plain(value: Any) -> Any:
         return _word(value)[:LONGEST_TEXT].encode("utf-8", "replace").decode()
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value[:1000]]
-    return str(value)[:1000]
+    if isinstance(value, dict):
+        return json.dumps({str(name): _plain(part) for name, part in value.items()}, ensure_ascii=False)[:1000]
+    if isinstance(value, bytes):
+        try:
+            return value[:1000].decode()
+        except UnicodeDecodeError:  # nothing to read
+            return None
+    return _word(value)[:1000]
 
 
 def _number(value: Any) -> float:

@@ -24,6 +24,7 @@ from starlette.responses import Response
 
 from ..collection.items import as_text
 from ..features.opening.decode import BadFile, Clip, DecodePool
+from ..files import RAW, ending
 from ..workflow.reading.index import Index
 from .refusals import Absent
 
@@ -219,16 +220,21 @@ class Previews:
 
 
 def name_of(original: Original, folder: str) -> str:
-    """A name under which a child can open this very file: the handle's own where the system has one, else a copy."""
+    """A name under which a child can open this very file: a link to the handle where the system has such, or a copy.
+
+    It ends like the file's own where that tells a raw photograph from another TIFF.
+    """
+    kind = ending(original.name)
+    name = os.path.join(folder, f"{original.item}.{kind}" if kind in RAW else str(original.item))
     handle = f"/proc/{os.getpid()}/fd/{original.file.fileno()}"
     if os.path.exists(handle):
-        return handle
+        os.symlink(handle, name)
+        return name
     if original.size > _LARGEST_COPY:
         raise Absent("the file is too large to be shown on this system.")
-    copy = os.path.join(folder, str(original.item))
-    with open(copy, "wb") as target:
+    with open(name, "wb") as target:
         shutil.copyfileobj(original.file, target)
-    return copy
+    return name
 
 
 def _moving(clip: Clip) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..ingest.xmp import Name
 from ..types import Progress
 from .apply import Applied, FileChange, end_writing, start_writing
 from .beginnings import beginnings, entries
-from .document import Refused
+from .document import HIERARCHY, Refused, written_path
 from .editor import Edit
 from .exiftool import ENDINGS, find_exiftool, image_data, write_keywords
 from .file_batches import fatal_or_reason
@@ -86,16 +87,30 @@ def _wanted(wishes: Wishes, item: int, kind: str) -> tuple[str, Edit, Begin]:
     held, status = _keywords(path, kind)
     refuse_protected(path, status)
     keys = {word_key(word): word for word in held.tags}
-    add = [tag for tag in wishes.add.get(item, ()) if word_key(wishes.names[tag]) not in keys]
-    put = entries(wishes.words(add), [wishes.paths[tag] for tag in add])
     going = {word_key(word) for word in wishes.words(wishes.remove.get(item, ()))}
+    exact = {word_key(wishes.names[tag]): tag for tag in wishes.exact.get(item, ())}
+    stale_words = [word for key, word in keys.items() if key in exact and word != wishes.names[exact[key]]]
+    placed = {parts: exact.get(word_key(parts[-1])) for parts in held.paths}
+    stale_paths = [parts for parts, tag in placed.items() if tag is not None and parts != wishes.paths[tag]]
+    add = [tag for tag in wishes.add.get(item, ()) if not _stands(wishes, tag, keys, held, exact)]
+    put = entries([word for word in wishes.words(add) if word not in keys.values()], [wishes.paths[tag] for tag in add])
     taken = entries(
-        [word for key, word in keys.items() if key in going],
-        [parts for parts in held.paths if word_key(parts[-1]) in going],
+        [*(word for key, word in keys.items() if key in going), *stale_words],
+        [*(parts for parts in held.paths if word_key(parts[-1]) in going), *stale_paths],
     )
     edit = Edit(*(tuple(values) for name in put for values in (put[name], taken[name])))
-    begin = beginnings([held], going | {word_key(word) for word in edit.add}) if add else {}
+    begin = beginnings([held], going | {word_key(wishes.names[tag]) for tag in add}) if add else {}
     return path, edit, {name: values for name, values in begin.items() if name not in held.lists}
+
+
+def _stands(wishes: Wishes, tag: int, keys: dict[str, str], held: Keywords, exact: Collection[str]) -> bool:
+    """Does the file say this tag? In whatever spelling and place, unless a person has set these."""
+    key = word_key(wishes.names[tag])
+    if key not in exact:
+        return key in keys
+    path = wishes.paths[tag]
+    is_placed = path in held.paths or (len(path) == 1 and key not in {word_key(parts[-1]) for parts in held.paths})
+    return keys.get(key) == wishes.names[tag] and is_placed
 
 
 def _keywords(path: str, kind: str) -> tuple[Keywords, os.stat_result]:
@@ -149,7 +164,10 @@ def _check_same_picture(path: str, copy: Path, kind: str, edit: Edit, pool: Deco
     held, _ = _keywords(path, kind)
     found, _ = _keywords(str(copy), kind)
     expected = {word_key(word) for word in held.tags} - {word_key(word) for word in edit.remove}
-    if {word_key(word) for word in found.tags} != expected | {word_key(word) for word in edit.add}:
+    is_wanted = {word_key(word) for word in found.tags} == expected | {word_key(word) for word in edit.add}
+    stale = {word for word in edit.remove if word_key(word) in {word_key(one) for one in edit.add}}
+    says = {*found.tags, *(written_path(HIERARCHY, parts) for parts in found.paths)}
+    if not is_wanted or says & {*stale, *edit.remove_paths}:
         raise Refused("what exiftool wrote is not what was wanted (some keywords of old forms cannot be changed).")
     with open(path, "rb") as old, copy.open("rb") as new:
         if image_data(old, kind) != image_data(new, kind):

@@ -48,12 +48,12 @@ class Wishes:
         self.refused: dict[int, list[int]] = defaultdict(list)
         for item, tag in files.writes.refused():
             self.refused[item].append(tag)
-        self.exact = self._cared_for() if target == "xmp" else {}
-        """Item -> tags whose spelling or place a person has set, and whose sidecar says otherwise."""
+        self.standing = files.writes.standing(target)
+        self.exact = self._cared_for()
+        """Item -> tags whose spelling or place a person has set, and whose sidecar, or file, says otherwise."""
         for item, tags in self.exact.items():
             self.add[item] += sorted(tags - set(self.add[item]))
         self.items = sorted(self.add.keys() | self.remove.keys())
-        self.standing = files.writes.standing(target)
         self.places = files.writes.places(self.items)
         tagging = files.collection.tagging
         every = (*self.add.values(), *self.remove.values(), *self.refused.values())
@@ -72,9 +72,9 @@ class Wishes:
         in_use = {tag: one for tag, one in care.items() if one.alias_of is None and not one.is_retired}
         wanted = {tag: arrangement.place(tag) for tag, one in in_use.items() if one.parent is not None}
         spelled = {tag: one.name for tag, one in in_use.items() if one.name is not None}
-        as_wished = {(item, tag) for item, tag, word in writes.spelled(spelled) if word == spelled[tag]}
+        as_wished = {(item, tag) for item, tag, word in writes.spelled(self._target, spelled) if word == spelled[tag]}
         placed = set()
-        for item, path in writes.paths_in_sidecars():
+        for item, path in writes.paths_said(self._target):
             tag = own(path[-1])
             if tag is None or (tag in care and care[tag].alias_of is not None):
                 continue  # it goes, with the word
@@ -86,6 +86,8 @@ class Wishes:
             if (tag in wanted and (item, tag) not in placed) or (tag in spelled and (item, tag) not in as_wished):
                 found[item].add(tag)
         counts = set(writes.holders({tag for tags in found.values() for tag in tags}))
+        if self._target == "embedded":  # what only a sidecar or a table says is put into no file
+            counts &= self.standing | {(item, tag) for item, tags in self.add.items() for tag in tags}
         kept = {item: {tag for tag in tags if (item, tag) in counts and tag in names} for item, tags in found.items()}
         return {item: tags for item, tags in kept.items() if tags}
 

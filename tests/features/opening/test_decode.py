@@ -19,6 +19,9 @@ from manyview.errors import ManyviewError, ParameterError
 from manyview.features.opening import decode
 from manyview.features.opening._opening import open_file
 from manyview.features.opening.decode import REASONS, BadFile, Clip, DecodePool, Picture
+from manyview.features.opening.jpeg_xl import size_of_jxl
+
+from ...ingest.makers import box
 
 PIXELS = np.uint8(np.kron(np.random.default_rng(0).integers(0, 256, (12, 16, 3)), np.ones((10, 10, 1))))
 PHOTO = Image.fromarray(PIXELS)
@@ -143,6 +146,48 @@ class TestGoodFiles:
         monkeypatch.setitem(sys.modules, "pillow_heif", None)
         header, _ = opened(tmp_path, b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
         assert header["reason"] == "missing extra" and 'pip install "manyview[heic]"' in header["sentence"]
+
+    @pytest.mark.parametrize("container", [False, True])
+    def test_jpeg_xl_with_the_extra(self, tmp_path, container):
+        codecs = pytest.importorskip("imagecodecs", reason="not installed: pip install 'manyview[jxl]'")
+        made = codecs.jpegxl_encode(PIXELS, level=95, usecontainer=container)
+        answer = opened(tmp_path, made)
+        assert answer[0]["format"] == "JPEG XL" and np.abs(pixels_of(answer).astype(int) - PIXELS).mean() < 20
+        assert (answer[0]["width"], answer[0]["height"]) == PHOTO.size
+        for end in (3, 30, len(made) // 2):
+            assert opened(tmp_path, made[:end])[0]["kind"] == "bad"
+
+    def test_jpeg_xl_of_every_depth(self, tmp_path):
+        codecs = pytest.importorskip("imagecodecs", reason="not installed: pip install 'manyview[jxl]'")
+        grey = PIXELS.mean(axis=2).astype(np.uint8)
+        clear = np.dstack([PIXELS, np.full_like(grey, 255)])
+        for made in (PIXELS, grey, clear, PIXELS.astype(np.uint16) * 257, (PIXELS / 255).astype(np.float32)):
+            found = pixels_of(opened(tmp_path, codecs.jpegxl_encode(made, lossless=True))).astype(int)
+            expected = PIXELS if made is not grey else grey[:, :, None]
+            assert np.abs(found - expected).max() <= 1
+
+    def test_jpeg_xl_without_it(self, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "imagecodecs", None)
+        header, _ = opened(tmp_path, bytes.fromhex("ff0ae8301009") + bytes(20))
+        assert header["reason"] == "missing extra" and 'pip install "manyview[jxl]"' in header["sentence"]
+
+    @pytest.mark.parametrize("size", ["1x1", "8x8", "40x30", "96x64", "513x7", "9000x3", "256x256", "64x48"])
+    def test_the_size_of_a_jpeg_xl_is_known_before_it_is_decoded(self, size):
+        width, height = map(int, size.split("x"))
+        codecs = pytest.importorskip("imagecodecs", reason="not installed: pip install 'manyview[jxl]'")
+        for container in (False, True):
+            made = codecs.jpegxl_encode(np.zeros((height, width, 3), np.uint8), effort=1, usecontainer=container)
+            assert size_of_jxl(io.BytesIO(made)) == (width, height)
+
+    def test_a_jpeg_xl_that_claims_too_much_is_not_decoded(self, tmp_path):
+        bits, at = 0, 0
+        for value, length in ((0, 1), (3, 2), (2**30 - 1, 30), (1, 3)):  # not small, thirty bits, as wide as high
+            bits |= value << at
+            at += length
+        for start in (b"", box(b"JXL ", b"\r\n\x87\n")):
+            pixels = b"\xff\x0a" + bits.to_bytes(10, "little")
+            header, _ = opened(tmp_path, start + (box(b"jxlp", bytes(4), pixels) if start else pixels))
+            assert header["reason"] == "too large" and "1073741824 x 1073741824" in header["sentence"]
 
 
 BAD = {

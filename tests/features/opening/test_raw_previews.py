@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from manyview.features.opening.decode import DecodePool, Picture
-from manyview.features.opening.raw_previews import find_preview
+from manyview.raw_previews import find_preview, held_how
+
+from ...ingest.raw_makers import PREVIEW, RAWS, STAMP, orf
 
 LOSSLESS = b"\xff\xd8\xff\xc3\0\x0b" + bytes(9) + b"\xff\xda" + bytes(9000)  # as raw data are written
 
@@ -100,3 +102,54 @@ def test_damaged_raw_photographs_never_raise(changes, end):
     for where, value in changes:
         content[int(where * (len(content) - 1))] = value
     find_preview(io.BytesIO(bytes(content[: int(end * 1.2 * len(content))])))
+
+
+@pytest.mark.parametrize("kind", ["rw2", "orf", "cr3"])
+@pytest.mark.parametrize("orientation", [1, 6, 8])
+def test_each_maker_has_a_place_of_its_own(kind, orientation):
+    content = io.BytesIO(RAWS[kind](orientation=orientation))
+    assert find_preview(content, kind) == PREVIEW and held_how(content, kind) == orientation
+
+
+@pytest.mark.parametrize("mark", [b"IIRO", b"IIRS", b"MMOR"])
+@pytest.mark.parametrize("maker", ["OLYMPUS", "OLYMPUS inline", "OM SYSTEM", "OLYMP"])
+def test_every_way_in_which_olympus_counts(mark, maker):
+    name, inline = maker.removesuffix(" inline"), maker.endswith("inline")
+    content = io.BytesIO(orf(mark=mark, maker=name, inline=inline, orientation=3))
+    assert find_preview(content, "orf") == PREVIEW and held_how(content, "orf") == 3
+
+
+def test_the_stamp_is_taken_where_the_preview_is_damaged():
+    for kind in ("orf", "cr3"):
+        assert find_preview(io.BytesIO(RAWS[kind](preview=b"x" * 3000)), kind) == STAMP
+    for kind in ("raf", "rw2"):
+        assert find_preview(io.BytesIO(RAWS[kind](preview=b"x" * 3000)), kind) is None
+
+
+def test_all_of_them_are_opened_upright_and_bad_ones_named(tmp_path):
+    for kind, make in RAWS.items():
+        (tmp_path / f"a.{kind}").write_bytes(make())
+        (tmp_path / f"b{kind}").write_bytes(make(orientation=1))  # the name does not matter
+    (tmp_path / "c.rw2").write_bytes(RAWS["rw2"](preview=b"x" * 3000))
+    (tmp_path / "d.cr3").write_bytes(RAWS["cr3"]()[:100])
+    with DecodePool(1) as pool:
+        found = {path.name: picture for path, picture in pool.decode(sorted(tmp_path.iterdir()))}
+    for kind in RAWS:
+        assert (found[f"a.{kind}"].width, found[f"a.{kind}"].height) == (64, 96)
+        assert (found[f"b{kind}"].width, found[f"b{kind}"].height) == (96, 64)
+    for name in ("c.rw2", "d.cr3"):
+        assert found[name].reason == "unsupported" and "without a preview in it, or damaged" in found[name].sentence
+
+
+@given(
+    st.sampled_from(sorted(RAWS)),
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=8),
+    st.floats(0, 1),
+)
+def test_none_of_them_raises_when_damaged(kind, changes, end):
+    content = bytearray(RAWS[kind]())
+    for where, value in changes:
+        content[int(where * (len(content) - 1))] = value
+    file = io.BytesIO(bytes(content[: int(end * 1.2 * len(content))]))
+    find_preview(file, kind)
+    held_how(file, kind)

@@ -12,17 +12,18 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ...errors import MissingExtra
-from ...files import HEAD, RAW, VIDEOS, BadFile, Kind, ending, open_regular, os_problem, sniff
+from ...files import HEAD, RAW, VIDEOS, BadFile, ending, open_regular, os_problem, sniff
+from ...raw_previews import RAW_FORMATS, find_preview, held_how
 from ...sandbox import Answer
 from ..duplicates import perceptual_hash, picture_signature
 from ..pictures import RGB, flatten_modes
-from .raw_previews import find_preview
+from .jpeg_xl import open_jxl, size_of_jxl
 
 __all__ = ["open_file"]
 
 _READING = (errno.EIO, errno.EACCES, errno.EPERM, errno.ESTALE, errno.ENXIO)
 
-# Decoders inside Pillow, by the formats of ``files``: none that starts a program (EPS). JPEG XL has none there.
+# Decoders inside Pillow, by the formats of ``files``: none that starts a program (EPS). HEIF and JPEG XL are extras.
 _PILLOW = {
     "jpeg": ("Jpeg", "JPEG"),
     "png": ("Png", "PNG"),
@@ -76,21 +77,36 @@ def _answer(file: BinaryIO, name: str, limits: dict[str, Any]) -> Answer:
     file.seek(0)
     if kind.kind == "video" if kind else ending(name) in VIDEOS:
         return _clip(file, limits)
-    if kind == Kind("picture", "tiff") and ending(name) in RAW and (preview := find_preview(file)) is not None:
-        return _picture(io.BytesIO(preview), limits, turned=_tiff_orientation(file))
+    format = kind.format if kind else ""
+    if format in RAW_FORMATS or (format == "tiff" and ending(name) in RAW):
+        if (preview := find_preview(file, format)) is not None:
+            return _picture(io.BytesIO(preview), limits, turned=held_how(file, format))
+        if format != "tiff":  # of a TIFF, whatever it is called, there is a first picture
+            raise BadFile(
+                "unsupported",
+                f"it is a raw photograph ({format.upper()}) without a preview in it, or damaged. Convert it to JPEG or "
+                "TIFF, or keep the camera's JPEG beside it.",
+            )
     file.seek(0)
-    return _picture(file, limits, heif=kind == Kind("picture", "heif"))
+    return _picture(file, limits, format)
 
 
-def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False, turned: int | None = None) -> Answer:
-    """``turned``: the orientation, where another file than the picture itself says it."""
+def _picture(file: BinaryIO, limits: dict[str, Any], format: str = "", turned: int | None = None) -> Answer:
+    """``format`` as ``files`` calls it; ``turned``: the orientation, where it is not in the picture itself."""
     from PIL import Image, PngImagePlugin, UnidentifiedImageError
 
+    if format == "jxl":
+        _check_size(*size_of_jxl(file), limits)
+        image = open_jxl(file)
+        rgb = _reduced(image, limits["max_side"])
+        about = {"format": "JPEG XL", "animated": False}
+        return _shown("picture", [rgb], image.width, image.height, about, limits)
     for plugin, _ in _PILLOW.values():
         import_module(f"PIL.{plugin}ImagePlugin")
     Image.MAX_IMAGE_PIXELS = None  # the limit is ours, below, before anything is decoded
     PngImagePlugin.MAX_TEXT_CHUNK = 16 * 2**20  # long metadata, as photo editors write, make no picture bad
     formats = tuple(name for _, name in _PILLOW.values())
+    heif = format == "heif"
     if heif:
         _register_heif()
         formats = ("HEIF",)
@@ -99,12 +115,7 @@ def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False, turned:
     except UnidentifiedImageError:
         raise _unidentified(file) from None
     width, height = image.size
-    if width * height > limits["max_pixels"]:
-        raise BadFile(
-            "too large",
-            f"it has {width} x {height} pixels, {width * height / 1e6:.0f} million; at most "
-            f"{limits['max_pixels'] / 1e6:.0f} million are opened.",
-        )
+    _check_size(width, height, limits)
     orientation, kind = turned or _orientation(image), image.format or "picture"
     animated = kind in ("GIF", "PNG", "WEBP", "AVIF") and bool(getattr(image, "is_animated", False))
     image.draft("RGB", (limits["max_side"], limits["max_side"]))  # JPEG: decoded at a fraction where that is enough
@@ -118,6 +129,15 @@ def _picture(file: BinaryIO, limits: dict[str, Any], heif: bool = False, turned:
         raise BadFile("truncated", "it ends too early (its last part is missing).")
     about = {"format": "HEIC" if heif else kind, "animated": animated}
     return _shown("picture", [rgb], width, height, about, limits)
+
+
+def _check_size(width: int, height: int, limits: dict[str, Any]) -> None:
+    if width * height > limits["max_pixels"]:
+        raise BadFile(
+            "too large",
+            f"it has {width} x {height} pixels, {width * height / 1e6:.0f} million; at most "
+            f"{limits['max_pixels'] / 1e6:.0f} million are opened.",
+        )
 
 
 def _reduced(image: Any, max_side: int) -> RGB:
@@ -154,20 +174,6 @@ def _orientation(image: Any) -> int:
         return found if isinstance(found, int) and 1 <= found <= 8 else 1
     except Exception:  # damaged metadata do not make a good picture bad
         return 1
-
-
-def _tiff_orientation(file: BinaryIO) -> int | None:
-    """What a raw photograph says of how its camera was held; None where it does not."""
-    from PIL import Image
-
-    try:
-        file.seek(0)
-        held = Image.Exif()
-        held.load_from_fp(file)
-        found = held.get(0x0112)
-    except Exception:  # damaged metadata do not make a good preview bad
-        return None
-    return found if isinstance(found, int) and 1 <= found <= 8 else None
 
 
 def _png_ends(file: BinaryIO) -> bool:
@@ -230,10 +236,8 @@ def _unidentified(file: BinaryIO) -> BadFile:
     file.seek(0)
     start = file.read(HEAD)
     kind = sniff(start)
-    if kind is not None and kind.format in (*_PILLOW, "heif"):
-        return BadFile("damaged", f"it begins like {kind.format.upper()} but cannot be opened.")
     if kind is not None and kind.kind == "picture":
-        return BadFile("unsupported", f"it is {kind.format.upper()}, which is not read yet. Convert it to JPEG or PNG.")
+        return BadFile("damaged", f"it begins like {kind.format.upper()} but cannot be opened.")
     plain = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     what = next((what for word, what in _OTHERS.items() if plain.startswith(word)), None)
     return BadFile("unknown format", f"it is {what or 'nothing'} that can be opened as a picture or clip.")
