@@ -29,8 +29,11 @@ def test_no_folder_is_a_long_list():
 
 
 def test_tests_are_where_their_source_is():
-    """A folder of tests is called like the folder of what it tests; some are about all of it."""
-    stories = {"browser", "end_to_end", "golden", "no_code"}
+    """A folder of tests is called like the folder of what it tests; some are about all of it.
+
+    ``ground`` tests the files beside the rooms.
+    """
+    stories = {"browser", "end_to_end", "golden", "ground", "no_code"}
     for path in (ROOT / "tests").rglob("__init__.py"):
         room = path.parent.relative_to(ROOT / "tests")
         if room.parts and room.parts[0] not in stories:

@@ -115,7 +115,10 @@ def at_work(what: str, report: Progress | None, costs: Mapping[str, float] | Non
 
     def repeat() -> None:
         while not ended.wait(_EVERY):
-            work.tell()
+            try:
+                work.tell()
+            except BaseException:  # a report may raise to stop the work: that is for the thread that does it
+                return
 
     teller = threading.Thread(target=repeat, name="manyview-steps", daemon=True)
     if report is not None:

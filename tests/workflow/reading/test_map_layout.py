@@ -110,7 +110,7 @@ def test_new_items_are_placed_and_nobody_else_moves(fitted, tmp_path):
 
 def test_a_fit_that_is_stopped_while_it_lays_out_leaves_nothing(fitted):
     def stop(what, done, total):
-        if what == "laying out the map" and done > 5:
+        if what == "fitting rmkmc: map":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -89,6 +89,16 @@ def test_a_silent_step_is_told_of_again_and_again():
     assert told == sorted(told)
 
 
+def test_a_report_may_stop_the_work():
+    def stop(what, done, of):
+        raise KeyboardInterrupt
+
+    reached = []
+    with pytest.raises(KeyboardInterrupt), at_work("fitting", stop), step("first"):
+        reached.append(1)
+    assert not reached
+
+
 def test_nobody_need_listen():
     expect({"members": 1.0})
     reach("members", 0.5)
