@@ -1243,6 +1243,8 @@ export interface components {
             previous: number | null;
             profile: components["schemas"]["Profile"];
             run: components["schemas"]["RunFacts"];
+            /** Score */
+            score: number;
             /** Size */
             size: number;
             /** Tags */
@@ -1266,6 +1268,8 @@ export interface components {
             n_open: number;
             /** Name */
             name: string;
+            /** Score */
+            score: number;
             /** Size */
             size: number;
             /** Tags */
@@ -2738,7 +2742,7 @@ export interface operations {
         parameters: {
             query?: {
                 run?: number | null;
-                sort?: "size" | "name" | "cohesion" | "proposals";
+                sort?: "best" | "size" | "name" | "cohesion" | "proposals";
                 text?: string;
                 tag?: string | null;
                 pinned?: boolean | null;
