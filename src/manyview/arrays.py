@@ -14,6 +14,8 @@ __all__ = [
     "NotNumbers",
     "as_matrix",
     "compressed_fault",
+    "holds_sparse",
+    "is_dask",
     "is_sparse",
     "refuse_foreign",
     "refuse_malformed",
@@ -45,6 +47,16 @@ class NotNumbers(ViewError, TypeError):
 def is_sparse(value: Any) -> bool:
     """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else."""
     return type(value).__module__.startswith("scipy.sparse")
+
+
+def is_dask(value: Any) -> bool:
+    """Is this a Dask array? Answers without importing Dask."""
+    return type(value).__module__.startswith("dask.array")
+
+
+def holds_sparse(matrix: Matrix) -> bool:
+    """Is this a sparse matrix, or a Dask array whose chunks are?"""
+    return is_sparse(matrix._meta if is_dask(matrix) else matrix)
 
 
 def as_matrix(name: str, value: Any) -> Matrix:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from manyview import RobustMultiviewKMeans
-from manyview.blocks import workers
+from manyview.data.source import source_of
+from manyview.engines.choice import working
 from manyview.methods.kmeans._robust_rounds import run_rounds
 from manyview.methods.kmeans.scaling import learn_scaling
 
@@ -52,11 +53,13 @@ def start_from(views, labels, **settings):
     model = RobustMultiviewKMeans(**settings)
     data = model._fit_views(views)
     weight = np.ones(data.n_items)
-    with workers(model.n_jobs) as threads:
-        scalings = learn_scaling(data, model.view_scale, weight, threads)
+    with working(model.n_jobs) as engine:
+        source = source_of(data, weight)
+        scalings = learn_scaling(data, model.view_scale, weight, engine, source)
         active = np.arange(data.n_views)
-        problem = model._problem(data, scalings, active, weight, model.n_clusters, threads)
-        outcome = run_rounds(problem, np.array(labels, dtype=np.intp), lambda *_: None)
+        problem = model._problem(data, scalings, active, weight, model.n_clusters, engine, source)
+        first = [np.asarray(labels)[span.start : span.stop] for span in problem.plan.spans]
+        outcome = run_rounds(problem, first, lambda *_: None)
     model.spaces_ = None
     model._store(outcome, data, data, scalings, active)
     return model, problem, outcome
