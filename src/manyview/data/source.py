@@ -2,10 +2,11 @@
 
 A ``RowSource`` holds columns: matrices and vectors with one row per item. ``source.rows(start, stop)`` opens a part of
 them. A source pickles as the paths of its files (memory-mapped arrays are never read for that), so it can be sent to
-other processes; columns in memory go along as they are, and the chunks of a Dask array are sent by whoever runs the task.
+other processes; columns in memory go along as they are, and the chunks of a Dask array are sent by whoever runs the
+task.
 
-``Rows`` are some consecutive rows, ready to be read. ``rows.kept`` survives from one call to the next in the same process
-and may be lost at any time: what is kept there must be computable again, to the last bit, from the rows.
+``Rows`` are some consecutive rows, ready to be read. ``rows.kept`` survives from one call to the next in the same
+process and may be lost at any time: what is kept there must be computable again, to the last bit, from the rows.
 """
 
 from __future__ import annotations
@@ -166,8 +167,8 @@ def _described(column: Any) -> Any:
     if _is_chunked(column):
         return None
     if is_sparse(column):
-        parts = (column.data, column.indices, column.indptr)
-        return _SparseFiles(*(file_part(part) or part for part in parts), column.shape)
+        data, indices, indptr = (file_part(part) or part for part in (column.data, column.indices, column.indptr))
+        return _SparseFiles(data, indices, indptr, column.shape)
     return file_part(column) or column
 
 

@@ -6,18 +6,20 @@ A method hands an engine *tasks*. A task is a function at the top of a module, s
 
     task(rows: Rows, leaf: slice, shared, state) -> (partial, state)
 
-- ``rows`` are the open rows of one *span* (``data.source.Rows``): ``rows["looks"]`` is a matrix, ``rows.start`` the number of
-  its first item. ``rows.kept`` is a dict for results that are dear and may be lost at any time (norms, residuals, bounds).
+- ``rows`` are the open rows of one *span* (``data.source.Rows``): ``rows["view looks"]`` is a matrix, ``rows.start``
+  the number of its first item. ``rows.kept`` is a dict for results that are dear and may be lost at any time (norms,
+  residuals, bounds).
 - ``leaf`` is a slice of these rows, counted from the beginning of the span: what one thread works on at a time.
 - ``shared`` is one object per call of ``map``, sent once to every worker (centroids, weights).
-- ``state`` is what the items of the leaf carry from one call to the next: an array whose first axis is the rows, or None.
+- ``state`` is what the items of the leaf carry from one call to the next: an array whose first axis is the rows, or
+  None.
 - ``partial`` is whatever ``combine(total, partial) -> total`` can add up; ``add_up`` adds tuples of arrays in place.
 
 A task is pure: the same arguments give the same bits, wherever and however often it runs. ``engine.map(task, source,
 plan, shared, states)`` yields ``(partial, state)`` for each span, in order. The order of all sums is one fixed tree, a
 function of the number of rows and of the plan alone: the leaves of a span are added in order, then the spans are, by
-``total``. So every engine gives the same answer. States come back as the engine keeps them (an array, or a file's name):
-hand them on to the next ``map``, and read them with ``engine.read``.
+``total``. So every engine gives the same answer. States come back as the engine keeps them (an array, or a file's
+name): hand them on to the next ``map``, and read them with ``engine.read``.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ Combine = Callable[[Any, Any], Any]
 
 @dataclass(frozen=True)
 class Span:
-    """Consecutive rows that are worked on in one place, and the leaves they are cut into, counted from its first row."""
+    """Consecutive rows that are worked on in one place, and their leaves, counted from its first row."""
 
     start: int
     stop: int

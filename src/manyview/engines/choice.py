@@ -37,8 +37,9 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None)
     --------
     >>> import numpy as np
     >>> import manyview
+    >>> model = manyview.AcceleratedKMeans(init=[[0.0], [4.0]], n_clusters=2)
     >>> with manyview.on("serial"):
-    ...     manyview.AcceleratedKMeans(2, random_state=0).fit_predict(np.array([[0.0], [0.1], [5.0]])).tolist()
+    ...     model.fit_predict(np.array([[0.0], [0.1], [5.0]])).tolist()
     [0, 0, 1]
     """
     effective_n_jobs(n_jobs)  # refuses what is no number of threads

@@ -1,8 +1,8 @@
 """What robust multi-view k-means does with some rows: label them, measure them, add them up. Symbols as in
 ``_robust_rounds``.
 
-These are the tasks that an engine runs. Every one works on each row by itself, in float64 wherever something is decided,
-and adds rows up one after another: nothing depends on which rows come together, or where.
+These are the tasks that an engine runs. Every one works on each row by itself, in float64 wherever something is
+decided, and adds rows up one after another: nothing depends on which rows come together, or where.
 """
 
 from __future__ import annotations
@@ -201,7 +201,9 @@ def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> 
     """Assign rows, measure their residuals, and add them up for the next centroids."""
     frame, views = shared.frame, open_views(rows, shared.frame)
     if frame.rule == "literal":
-        weight = np.array([0.5 * w / e for w, e in zip(shared.weights, _lengths(rows, leaf, shared, labels), strict=True)])
+        weight = np.array(
+            [0.5 * w / e for w, e in zip(shared.weights, _lengths(rows, leaf, shared, labels), strict=True)]
+        )
     else:
         weight = np.array([w * view.present[leaf] for w, view in zip(shared.weights, views, strict=True)])
     fresh = assign_block(views, leaf, shared, weight)
@@ -268,9 +270,10 @@ class Costliest(NamedTuple):
     labels: Places
 
     def merged(self, other: Costliest, n_wanted: int) -> Costliest:
-        both = [np.concatenate(pair) for pair in zip(self, other, strict=True)]
-        order = np.argsort(-both[1], kind="stable")[:n_wanted]
-        return Costliest(*(one[order] for one in both))
+        costs = np.concatenate([self.costs, other.costs])
+        order = np.argsort(-costs, kind="stable")[:n_wanted]
+        items, labels = np.concatenate([self.items, other.items]), np.concatenate([self.labels, other.labels])
+        return Costliest(items[order], costs[order], labels[order])
 
 
 def costly_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
@@ -282,7 +285,7 @@ def costly_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) ->
             cost += np.where(view.present[leaf], shared.weights[v] * np.maximum(e - 2 * frame.eps[v], 0), 0)
     here = np.flatnonzero((labels >= 0) & (rows["weight"][leaf] > 0) & (cost > 0))
     found = Costliest(here + leaf.start + rows.start, cost[here], labels[here].astype(np.intp))
-    nobody = Costliest(*(one[:0] for one in found))
+    nobody = Costliest(found.items[:0], found.costs[:0], found.labels[:0])
     return (found.merged(nobody, shared.n_wanted), shared.n_wanted), labels
 
 
@@ -291,7 +294,7 @@ def merge_costliest(whole: Any, part: Any) -> Any:
 
 
 def label_leaf(rows: Rows, leaf: slice, shared: Round, labels: Any) -> tuple[Any, NDArray[Any]]:
-    """Label rows by the smallest ``sum_v weights_v |x^v - f_k^v|``; the state holds their distances per view if asked."""
+    """Label rows by the smallest ``sum_v weights_v |x^v - f_k^v|``; with their distances per view if asked."""
     views = open_views(rows, shared.frame)
     weight = np.array([w * view.present[leaf] for w, view in zip(shared.weights, views, strict=True)])
     found = assign_block(views, leaf, shared, weight)

@@ -4,8 +4,8 @@ Symbols of the paper, used here only: F centroids, D = 1 / (2 e) row weights, e 
 eps), H their sum per view, omega the weights that act, gamma the exponent, Phi the objective.
 
 The arithmetic is canonical: products propose labels and differences in float64 decide them; residuals and sums are
-float64; residuals and centroids are rounded once, to the type of their view. A residual is a function of a row, its label
-and the centroids of its round, so all that an item carries from round to round is its label.
+float64; residuals and centroids are rounded once, to the type of their view. A residual is a function of a row, its
+label and the centroids of its round, so all that an item carries from round to round is its label.
 """
 
 from __future__ import annotations
@@ -148,9 +148,7 @@ def run_rounds(problem: Problem, labels: Sequence[Any], report: Callable[[int, f
     while not _next_round(problem, run, report):
         pass
     everyone = np.concatenate([problem.engine.read(state) for state in run.states]).astype(np.intp)
-    return Outcome(
-        everyone, run.points, run.log_omega, run.log_alpha, run.residual_sums, run.objective, run.n_reseeded
-    )
+    return Outcome(everyone, run.points, run.log_omega, run.log_alpha, run.residual_sums, run.objective, run.n_reseeded)
 
 
 def _first_run(problem: Problem, labels: Sequence[Any]) -> _Run:
@@ -171,9 +169,7 @@ def _next_round(problem: Problem, run: _Run, report: Callable[[int, float, int],
     """One round more; is it the last?"""
     views, last = problem.frame.views, run.points
     number = run.n_rounds + 1
-    run.points = [
-        view.rounded(_moved(last[v], run.sums.sums[v], run.sums.mass[v])) for v, view in enumerate(views)
-    ]
+    run.points = [view.rounded(_moved(last[v], run.sums.sums[v], run.sums.mass[v])) for v, view in enumerate(views)]
     shared = Round(
         problem.frame,
         run.points,
@@ -231,8 +227,8 @@ def _moved(points: Floats, sums: Floats, mass: Floats) -> Floats:
 def _reseed(problem: Problem, run: _Run, shared: Round) -> None:
     """Give each empty cluster the costliest item of a cluster that can spare it.
 
-    Items at no cost stay where they are: with fewer distinct items than clusters, some clusters remain empty. Labels stay
-    as they were assigned; only sums move, and what counts as a move in the next round.
+    Items at no cost stay where they are: with fewer distinct items than clusters, some clusters remain empty. Labels
+    stay as they were assigned; only sums move, and what counts as a move in the next round.
     """
     run.reseeded = {}
     sizes = run.sums.counts.copy()
@@ -284,7 +280,7 @@ def assign_items(
     engine: Engine,
     distances: bool = False,
 ) -> list[NDArray[Any]]:
-    """Label items by the smallest ``sum_v weights_v |x^v - f_k^v|``, per span; with their distances per view if asked."""
+    """Label items by the smallest ``sum_v weights_v |x^v - f_k^v|``, per span; with distances per view if asked."""
     frame = replace(frame, rule="exact")
     shared = Round(frame, points, weights, with_distances=distances)
     results = engine.map(label_leaf, source, make_plan(source, frame), shared, None)

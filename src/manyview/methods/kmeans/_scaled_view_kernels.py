@@ -2,13 +2,14 @@
 
 Rows and centroids are in the units of the data; ``scale`` multiplies each feature inside a distance. Distances are
 taken as differences, never by expanding the square: close to a centroid the expansion cancels. Rows an item lacks are
-skipped (``present``). Differences, squares and sums are float64 whatever the data are, and each row by itself: no result
-depends on which rows come together.
+skipped (``present``). Differences, squares and sums are float64 whatever the data are, and each row by itself: no
+result depends on which rows come together.
 """
 
 import numpy as np
 
 from ...kernel import kernel
+
 
 @kernel
 def row_norms(X, present, scale, out):

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ...arrays import Matrix, is_sparse
 from ...blocks import Workers, row_blocks
 from ...data.source import Rows
-from ...data.views import Views
 from ...types import Floats, Places
 from . import _scaled_view_kernels as kernels
 from ._narrow_product_kernels import narrow_product, suits
@@ -32,7 +31,7 @@ __all__ = [
     "row_bytes",
 ]
 
-Rows = slice | Places
+Some = slice | Places  # rows
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ class DenseView:
         kind: np.dtype[Any] = self.matrix.dtype
         return kind
 
-    def _rows(self, rows: Rows) -> NDArray[Any]:
+    def _rows(self, rows: Some) -> NDArray[Any]:
         part = contiguous(self.matrix, rows)
         if self.shift is None:
             return part
@@ -120,7 +119,7 @@ class DenseView:
         centred.flags.writeable = False
         return centred
 
-    def norms(self, rows: Rows) -> Floats:
+    def norms(self, rows: Some) -> Floats:
         """Lengths of the scaled rows."""
         if self._norms is not None:
             return self._norms[rows]
@@ -146,7 +145,7 @@ class DenseView:
             norms[block] = part
         self._norms = norms
 
-    def _compute_norms(self, rows: Rows) -> Floats:
+    def _compute_norms(self, rows: Some) -> Floats:
         part = self._rows(rows)
         out = np.empty(part.shape[0])
         kernels.row_norms(part, self.present[rows], self.scale, out)
@@ -156,14 +155,14 @@ class DenseView:
         """Round points to the type of the data and prepare them for a pass."""
         return self.frame.centroids(points)
 
-    def products(self, rows: Rows, centroids: Centroids, out: NDArray[Any]) -> None:
+    def products(self, rows: Some, centroids: Centroids, out: NDArray[Any]) -> None:
         """Inner products of scaled rows with every scaled centroid."""
         if suits(centroids.folded):
             narrow_product(self._rows(rows), centroids.folded, out)
         else:
             np.matmul(self._rows(rows), centroids.folded, out=out)
 
-    def pair_squared_distances(self, rows: Rows, which: Places, centroid: Places, centroids: Centroids) -> Floats:
+    def pair_squared_distances(self, rows: Some, which: Places, centroid: Places, centroids: Centroids) -> Floats:
         """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
         out = np.empty(which.size)
         kernels.pair_squared_distances(
@@ -172,7 +171,7 @@ class DenseView:
         return out
 
     def smoothed_lengths(self, rows: slice, labels: NDArray[Any], centroids: Centroids, eps: float) -> NDArray[Any]:
-        """Distances to the assigned centroids, smoothed, rounded once to the type of the data; infinite where missing."""
+        """Smoothed distances to the assigned centroids, in the type of the data; infinite where missing."""
         out = np.empty(labels.size, dtype=self.dtype)
         given = (self.present[rows], self.scale, labels.astype(np.intp), centroids.points, eps)
         kernels.smoothed_lengths(self._rows(rows), *given, out)

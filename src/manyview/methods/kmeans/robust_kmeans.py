@@ -83,9 +83,9 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     Notes
     -----
     A round takes O(n K sum_v d_v) time and one pass over the data. Memory beyond the data is the model,
-    n_items x n_views residuals, norms and labels, and about 20 MB per thread. Labels do not depend on threads, blocks or
-    workers: products only propose them, close calls are decided from differences in float64, residuals and sums are
-    float64 too, and both are rounded once to the type of the view.
+    n_items x n_views residuals, norms and labels, and about 20 MB per thread. Labels do not depend on threads, blocks
+    or workers: products only propose them, close calls are decided from differences in float64, residuals and sums are
+    float64 too, and residuals and centroids are rounded once, to the type of the view.
 
     X. Cai, F. Nie, H. Huang, "Multi-view K-means clustering on big data", IJCAI 2013. Items that lack a view take
     part through the views they have. Weights compare mean residuals of the items that have a view.
