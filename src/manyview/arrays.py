@@ -32,7 +32,8 @@ _WIDEST = 2**26
 _COPIES = 2**16  # a dense array may show the values it holds this often (a sliding window does)
 
 _NOT_YET = {
-    "dask": "call .compute() on it, or write it to .npy files and pass those memory-mapped",
+    "dask": "pass a Dask array (.to_dask_array(lengths=True)) to a method that runs on a cluster (see manyview.on), or "
+    "call .compute() on it",
     "torch": "pass tensor.detach().cpu().numpy()",
     "cupy": "pass array.get()",
     "jax": "pass numpy.asarray(array)",
