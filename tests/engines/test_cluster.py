@@ -247,7 +247,7 @@ def test_rows_that_kill_their_worker_are_named(tmp_path):
 
 
 class Killer(threading.Thread):
-    """Kills a random worker of a cluster now and then."""
+    """Kills a random worker of a cluster now and then, whenever all are there."""
 
     def __init__(self, cluster, rng, every):
         super().__init__(daemon=True)
@@ -256,15 +256,11 @@ class Killer(threading.Thread):
 
     def run(self):
         while not self._over.wait(self.rng.uniform(0.5, 1.5) * self.every):
-            alive = [
-                nanny.process.pid for nanny in self.cluster.workers.values() if nanny.process and nanny.process.pid
-            ]
-            if alive:
-                try:
-                    os.kill(int(self.rng.choice(alive)), signal.SIGKILL)
-                    self.n_kills += 1
-                except ProcessLookupError:
-                    pass
+            nannies = list(self.cluster.workers.values())
+            alive = [nanny.pid for nanny in nannies if nanny.worker_address in self.cluster.scheduler.workers]
+            if len(alive) == len(nannies):
+                os.kill(int(self.rng.choice(alive)), signal.SIGKILL)
+                self.n_kills += 1
 
     def stop(self):
         self._over.set()

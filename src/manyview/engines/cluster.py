@@ -27,6 +27,9 @@ from .base import Combine, Kept, Plan, Span, Task, add_up, run_span
 
 __all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 
+_LOOK = 5.0  # seconds between two looks at who is there
+_ALONE = 120.0  # so long a fit waits for workers when the last has gone
+
 
 class DaskEngine:
     """Runs the tasks of spans on the workers of a Dask cluster."""
@@ -100,7 +103,7 @@ class DaskEngine:
         from distributed.comm import CommClosedError
 
         try:
-            return future.result()
+            return self._waited(future)
         except KilledWorker as error:
             files = sorted({part.path for c in source.columns.values() if (part := _part_of(c)) is not None})
             listed = f" of {', '.join(files[:3])}" if files else ""
@@ -113,6 +116,22 @@ class DaskEngine:
             raise WorkerError(
                 f"the Dask scheduler was lost ({error}). Start it again; what was finished is kept in {self.folder}."
             ) from error
+
+    def _waited(self, future: Any) -> Any:
+        """The result, unless all workers have gone for long: Dask would wait for new ones for ever."""
+        n_empty = 0
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if future.done():
+                    raise
+                n_empty = 0 if self.client.scheduler_info(n_workers=-1)["workers"] else n_empty + 1
+                if n_empty * _LOOK >= _ALONE:
+                    raise WorkerError(
+                        f"the Dask scheduler has had no workers for {_ALONE:.0f} s. Start some with `dask worker`; "
+                        f"what was finished is kept in {self.folder}."
+                    ) from None
 
     def keep(self, states: Sequence[Any]) -> list[Any]:
         return [s if isinstance(s, Kept) else _filed_state(self.folder, np.asarray(s)) for s in states]
