@@ -268,27 +268,27 @@ class Killer(threading.Thread):
 
 
 @pytest.mark.slow
-def test_one_two_three_workers_and_random_deaths(tmp_path, record_property):
+def test_one_and_three_workers_and_random_deaths(tmp_path, record_property):
     """MANYVIEW_WORKER_KILLS: how many workers are killed in all."""
-    wanted = int(os.environ.get("MANYVIEW_WORKER_KILLS", "4"))
+    wanted = int(os.environ.get("MANYVIEW_WORKER_KILLS", "3"))
     views, rng = data(missing=0.2), np.random.default_rng(0)
-    alone = robust(n_init=1, max_iter=40, tol=0).fit(views)
-    long = {"n_clusters": 20, "max_iter": 40, "tol": 0}
+    alone = robust(n_init=1, max_iter=15, tol=0).fit(views)
+    long = {"n_clusters": 20, "max_iter": 15, "tol": 0}
     bare, grown = kmeans(**long).fit(views), tree().fit(views)
     n_kills = 0
-    for n_workers in (1, 2, 3):
+    for n_workers in (1, 3):  # two have every other test
         with (
             start(n_workers) as cluster,
             Client(cluster) as client,
             manyview.on(client, folder=tmp_path / str(n_workers)),
         ):
-            same(robust(n_init=1, max_iter=40, tol=0).fit(views), alone)
+            same(robust(n_init=1, max_iter=15, tol=0).fit(views), alone)
             same(kmeans(**long).fit(views), bare)
             while n_workers == 3 and n_kills < wanted:
                 killer = Killer(cluster, rng, every=1.0)
                 killer.start()
                 try:
-                    same(robust(n_init=1, max_iter=40, tol=0).fit(views), alone)
+                    same(robust(n_init=1, max_iter=15, tol=0).fit(views), alone)
                     same(kmeans(**long).fit(views), bare)
                     same(tree().fit(views), grown)
                 finally:
