@@ -299,44 +299,21 @@ class Items:
             for key, number, *facts, beside, state, content, has_fields in rows
         }
 
-    def put(self, source_id: int, items: Sequence[NewItem]) -> list[int]:
-        """Add items, or renew what is known of those that are there under the same key. Their numbers, in order."""
-        catalog = self._catalog
-        with catalog.transaction():
-            catalog.run_many(
-                "INSERT INTO items (source_id, key, kind, path, size, mtime_ns, device, inode, beside, content, "
-                "format, text, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_id, key) "
-                "DO UPDATE SET kind = excluded.kind, path = excluded.path, size = excluded.size, "
-                "mtime_ns = excluded.mtime_ns, "
-                "device = excluded.device, inode = excluded.inode, beside = excluded.beside, "
-                "content = excluded.content, format = excluded.format, text = coalesce(excluded.text, text), "
-                "fields = excluded.fields, state = 'here'",
-                (
-                    (
-                        source_id,
-                        as_bytes(item.key),
-                        item.kind,
-                        None if item.path is None else as_bytes(item.path),
-                        *(item.facts or (None,) * 4),
-                        item.beside,
-                        item.content,
-                        item.format,
-                        item.text,
-                        None if item.fields is None else as_json(dict(item.fields)),
-                    )
-                    for item in items
-                ),
-            )
-            return self._numbers(source_id, [as_bytes(item.key) for item in items])
+    def numbers_of(self, source_id: int, state: str | None = None) -> NDArray[np.int64]:
+        """The numbers of all items of a source, ascending; only of those in a state."""
+        sql = "SELECT id AS n FROM items WHERE source_id = ? AND state = coalesce(?, state)"
+        return distinct(read_numbers(self._catalog, sql, (source_id, state)))
 
-    def _numbers(self, source_id: int, keys: list[bytes]) -> list[int]:
-        found: dict[bytes, int] = {}
-        for start in range(0, len(keys), 500):
-            part = keys[start : start + 500]
-            marks = ",".join("?" * len(part))
-            sql = f"SELECT key, id FROM items WHERE source_id = ? AND key IN ({marks})"  # noqa: S608  only marks
-            found.update(self._catalog.rows(sql, (source_id, *part)))
-        return [found[key] for key in keys]
+    def formats(self) -> dict[str, dict[str, int]]:
+        """How many items there are of each kind and format (the kind, where it has none)."""
+        rows = self._catalog.rows(
+            "SELECT kind, coalesce(format, kind), count(*) FROM items WHERE state = 'here' "
+            "GROUP BY 1, 2 ORDER BY min(id)"
+        )
+        found: dict[str, dict[str, int]] = {}
+        for kind, name, count in rows:
+            found.setdefault(kind, {})[name] = count
+        return found
 
     def forget_file(self, ids: Iterable[int]) -> None:
         """What was computed from the pixels of these items no longer holds: their files have changed."""
