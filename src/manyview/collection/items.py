@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, StoreError
 from ..files import FileFacts
 from .catalog import Catalog, as_json
-from .sorted_numbers import distinct, read_numbers
+from .sorted_numbers import among, distinct, read_numbers
 
 __all__ = ["Fingerprint", "Item", "Items", "Known", "NewItem", "Problem", "as_bytes", "as_text"]
 
@@ -205,10 +205,14 @@ class Items:
 
         ``X[rows]`` is the collection without repetitions; ``labels[places]`` brings its labels back to every item.
         """
-        table = self._catalog.rows("SELECT id, duplicate_of FROM items WHERE state = 'here' ORDER BY id")
-        here = {row[0] for row in table}
-        leads = np.array([row[0] if row[1] not in here else row[1] for row in table], dtype=np.int64)
-        ids = np.array([row[0] for row in table], dtype=np.int64)
+        ids = self.ids
+        pairs = read_numbers(
+            self._catalog,
+            "SELECT id || ',' || duplicate_of AS n FROM items WHERE state = 'here' AND duplicate_of IS NOT NULL",
+        ).reshape(-1, 2)
+        pairs = pairs[among(pairs[:, 1], ids)]
+        leads = ids.copy()
+        leads[np.searchsorted(ids, pairs[:, 0])] = pairs[:, 1]
         rows = np.flatnonzero(leads == ids)
         return rows, np.searchsorted(ids[rows], leads)
 
