@@ -101,7 +101,6 @@ def fit_recipe(
 
     ``extras`` is what a model says of the items. Gives the scores of items with tags as well.
     """
-    items = items.remembering(threads) if RIDGES.intersection(names) else items
     sources, penalties = _fit_sources(names, items, tags, extras, rng, threads, say)
     tagged = np.flatnonzero(np.diff(tags.indptr))
     n_tags, per_item = tags.shape[1], tags.nnz / max(1, tagged.size)
