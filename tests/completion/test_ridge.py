@@ -113,24 +113,26 @@ def test_items_that_decide_their_own_prediction_are_told():
     _, ridge, everyone = fitted(tags, np.zeros((12, 0)), 1e-9, [])
     assert ridge.leverage == pytest.approx(1, abs=1e-3)
     with pytest.warns(UserWarning, match="decide their own prediction"):
-        _warn_clipped(ridge, everyone)
+        _warn_clipped(ridge, [lambda: everyone])
     _, held, everyone = fitted(tags, np.zeros((12, 0)), 100.0, [])
-    _warn_clipped(held, everyone)
+    _warn_clipped(held, [lambda: everyone])
 
 
 def test_moments_do_not_depend_on_blocks_or_threads(monkeypatch):
     rng = np.random.default_rng(4)
-    tags = csr_matrix((rng.random((200, 5)) < 0.3).astype(np.float32))
+    untagged = np.arange(200) >= 80
+    tags = csr_matrix(((rng.random((200, 5)) < 0.3) & ~untagged[:, None]).astype(np.float32))
     features = rng.normal(size=(200, 7)).astype(np.float32)
     with workers(1) as threads:
         whole = moments_of(features, tags, threads)
         halves = [
-            gather_moments(lambda rows: features[rows], 7, tags, rows, threads)
-            for rows in (np.arange(80), np.arange(80, 200))
+            gather_moments(lambda rows: features[rows], 7, some, rows, threads)
+            for rows, some in ((np.arange(80), tags), (np.arange(80, 200), tags[:, :0]))
         ]
-    added = halves[0] + halves[1]
+    added = halves[0].and_untagged(halves[1])
     assert added.n_items == 200 and added.tag_sums.tolist() == whole.tag_sums.tolist()
     assert added.features_features == pytest.approx(whole.features_features, rel=1e-5, abs=1e-4)
+    assert added.tags_features == pytest.approx(whole.tags_features, rel=1e-5, abs=1e-4)
     monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 2_000)
     for n_jobs in (1, 2):
         with workers(n_jobs) as threads:

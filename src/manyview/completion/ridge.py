@@ -57,15 +57,13 @@ class Moments:
             tags_features=self.tags_features[tags],
         )
 
-    def __add__(self, other: Moments) -> Moments:
-        """Those of the items of both."""
-        return Moments(
-            self.n_items + other.n_items,
-            self.tag_sums + other.tag_sums,
-            self.feature_sums + other.feature_sums,
-            (self.tags_tags + other.tags_tags).tocsr(),
-            self.tags_features + other.tags_features,
-            self.features_features + other.features_features,
+    def and_untagged(self, other: Moments) -> Moments:
+        """Those of these items and of others that carry none of the tags, whose own moments know no tags."""
+        return replace(
+            self,
+            n_items=self.n_items + other.n_items,
+            feature_sums=self.feature_sums + other.feature_sums,
+            features_features=self.features_features + other.features_features,
         )
 
 
@@ -259,19 +257,20 @@ def gather_moments(
     """Moments of some items; ``tags`` are those of all, and ``features_of`` gives features by row, dense or CSR."""
     n_tags = tags.shape[1]
 
-    def part(block: slice) -> tuple[Floats, Floats, Any]:
+    def part(block: slice) -> tuple[Floats, Floats, Ints, Any]:
         here = rows[block]
-        features = features_of(here)
-        crossed = tags[here].T.tocsr() @ features
+        features, own = features_of(here), tags[here]
+        used = np.unique(own.indices)  # of many tags a block holds few
+        crossed = own[:, used].T.tocsr() @ features
         total = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()
-        return total, as_dense(features.T @ features).astype(np.float64), as_dense(crossed)
+        return total, as_dense(features.T @ features).astype(np.float64), used, as_dense(crossed)
 
     sums, squares, cross = np.zeros(n_features), np.zeros((n_features, n_features)), np.zeros((n_tags, n_features))
     if n_features:
-        for total, square, crossed in threads.map(part, row_blocks(rows.size, 12.0 * n_features)):
+        for total, square, used, crossed in threads.map(part, row_blocks(rows.size, 12.0 * n_features)):
             sums += total
             squares += square
-            cross += crossed
+            cross[used] += crossed
     doubles = tags[rows].astype(np.float64)
     tag_sums = np.asarray(doubles.sum(axis=0)).ravel()
     return Moments(rows.size, tag_sums, sums, (doubles.T @ doubles).tocsr(), cross, squares)
