@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -40,13 +41,34 @@ def tables(quick: bool) -> Iterator[Table]:
         yield table
 
 
-def measured(n_items: int, width: int, n_tags: int) -> dict[str, float]:
+def measured(n_items: int, width: int, n_tags: int, module: str = "completion_growth") -> dict[str, float]:
     """The figures of one size, from a process of its own."""
     one = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-    command = [sys.executable, "-m", "benchmarks.quality.completion_growth", str(n_items), str(width), str(n_tags)]
+    command = [sys.executable, "-m", f"benchmarks.quality.{module}", str(n_items), str(width), str(n_tags)]
     done = subprocess.run(command, env={**os.environ, **one}, stdout=subprocess.PIPE, check=True, text=True)
-    print(done.stdout.strip(), file=sys.stderr, flush=True)
+    print(*command[3:], done.stdout.strip(), file=sys.stderr, flush=True)
     return {key: float(value) for key, value in json.loads(done.stdout).items()}
+
+
+@contextmanager
+def watched() -> Iterator[dict[str, float]]:
+    """Fills in "MB", the largest anonymous memory meanwhile above that before, and "kept MB", what is left of it."""
+    before = memory()["RssAnon"]
+    largest, done, figures = [before], threading.Event(), {}
+
+    def watch() -> None:
+        while not done.wait(0.01):
+            largest.append(max(largest.pop(), memory()["RssAnon"]))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield figures
+    finally:
+        done.set()
+        watcher.join()
+    kept = memory()["RssAnon"]
+    figures.update({"MB": (max(*largest, kept) - before) / 2**20, "kept MB": (kept - before) / 2**20})
 
 
 def generate(n_items: int, width: int, n_tags: int, seed: int = 0) -> tuple[np.ndarray, Any]:
@@ -78,30 +100,13 @@ def main() -> None:
     TagCompleter(n_jobs=1).fit({"looks": looks}, tags).propose(top=5)
     looks, tags = generate(n_items, width, n_tags)
     views, table = {"looks": looks}, TagTable.from_matrix(tags, [f"word{i}" for i in range(n_tags)])
-    before = memory()["RssAnon"]
-    largest, done = [before], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.01):
-            largest.append(max(largest.pop(), memory()["RssAnon"]))
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    started = time.process_time()
-    model = TagCompleter(n_jobs=1, verbose=int(len(sys.argv) > 4)).fit(views, table)
-    fitted = time.process_time()
-    n_proposed = len(model.propose(top=5))
-    proposed = time.process_time()
-    done.set()
-    watcher.join()
-    kept = memory()["RssAnon"]
+    with watched() as figures:
+        started = time.process_time()
+        model = TagCompleter(n_jobs=1).fit(views, table)
+        fitted = time.process_time()
+        n_proposed = len(model.propose(top=5))
+        figures.update({"fit": fitted - started, "propose": time.process_time() - fitted})
     assert n_proposed == 5 * n_items
-    figures = {
-        "fit": fitted - started,
-        "propose": proposed - fitted,
-        "MB": (max(*largest, kept) - before) / 2**20,
-        "kept MB": (kept - before) / 2**20,
-    }
     print(json.dumps(figures))
 
 

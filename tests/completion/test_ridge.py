@@ -159,6 +159,7 @@ def test_squares_by_the_root_are_those_of_the_whole_product(kind):
     P = (half @ half.T + np.eye(6)).astype(kind)
     expected = np.einsum("ij,jk,ik->i", rows, P, rows)
     assert squares_by(P)(rows) == pytest.approx(expected, rel=1e-5)
+    assert squares_by(P, sparse=True)(csr_matrix(rows)) == pytest.approx(expected, rel=1e-5)
     P[0, 0] = -1.0  # rounding can make a matrix indefinite
     assert squares_by(P)(rows) == pytest.approx(np.einsum("ij,jk,ik->i", rows, P, rows), rel=1e-4, abs=1e-4)
 

@@ -26,14 +26,19 @@ def row_products(left: Any, right: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", left, right))
 
 
-def squares_by(P: Floats) -> Callable[[Any], Floats]:
-    """From dense rows to x'Px of each, P being positive definite: by its root, which is half of a product."""
+def squares_by(P: Floats, sparse: bool = False) -> Callable[[Any], Floats]:
+    """From rows to x'Px of each, P being positive definite: of dense rows by its root, which is half of a product."""
     from scipy.linalg import get_blas_funcs, get_lapack_funcs
 
+    def plain(rows: Any) -> Floats:
+        return row_products(rows, rows @ P)
+
+    if sparse or not P.size:
+        return plain
     factorize, multiply = get_lapack_funcs(("potrf",), (P,))[0], get_blas_funcs(("trmm",), (P,))[0]
-    root, failed = factorize(P.T, lower=1, overwrite_a=0) if P.size else (P, 1)
+    root, failed = factorize(P.T, lower=1, overwrite_a=0)
     if failed:  # rounding made it indefinite
-        return lambda rows: row_products(rows, rows @ P)
+        return plain
 
     def by_root(rows: Any) -> Floats:
         across = multiply(1.0, root, rows.T, lower=1, trans_a=1)

@@ -183,7 +183,7 @@ def _warn_clipped(ridge: Ridge, sample: Sequence[Callable[[], Batch]]) -> None:
     for make in sample:
         batch = make()
         residual = batch.tags.toarray() - ridge.fitted(batch)
-        n_clipped += np.count_nonzero(ridge.denominators(batch, residual) <= SMALLEST_DENOMINATOR)
+        n_clipped += int(np.count_nonzero(ridge.denominators(batch, residual) <= SMALLEST_DENOMINATOR))
         n_pairs += residual.size
     share = n_clipped / max(1, n_pairs)
     if share > _CLIPPED_SHARE:

@@ -223,7 +223,7 @@ class Fit:
         pull = P @ centre
         always = centre @ pull + 1.0 / self.n_items
         inner = P[n_inputs:, n_inputs:]
-        squares = (lambda rows: row_products(rows, rows @ inner)) if ridge.on_words else squares_by(inner)
+        squares = squares_by(inner, sparse=ridge.on_words)
 
         def of(batch: Batch) -> Floats:
             given, features = batch.tags[:, ridge.inputs].astype(kind), ridge.features(batch).astype(kind)

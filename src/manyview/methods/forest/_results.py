@@ -37,6 +37,7 @@ class ForestResults(MultiviewEstimator):
     tag_names_: list[str]
     tags_: Any
     refused_: Any
+    _mates: Any
 
     def _bins(self) -> Bins:
         return Bins(self.bins_["points"], self.bins_["start"], self.max_bins is None)
@@ -183,7 +184,8 @@ class ForestResults(MultiviewEstimator):
     def _leaf_mates(self, threads: Workers) -> Mates:
         if getattr(self, "_mates", None) is None:
             self._mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
-        return self._mates
+        found: Mates = self._mates
+        return found
 
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted
