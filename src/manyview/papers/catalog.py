@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import ParameterError
+from .aplsa import PAPER as APLSA
+from .ghf_art import PAPER as GHF_ART
+from .hml_rf import PAPER as HML_RF
 from .rmkmc import PAPER as RMKMC
 from .sources import Sources
 from .tables import Paper, Table
 
 __all__ = ["PAPERS", "asked_for", "listing"]
 
-PAPERS: tuple[Paper, ...] = (RMKMC,)
+PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF)
 
 
 def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = ()) -> list[tuple[Paper, Table]]:
@@ -24,9 +27,10 @@ def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = ()) -> list[tuple
     found = [(one, table) for one in papers for table in one.tables]
     if not numbers:
         return found
-    chosen = [pair for pair in found if (pair[1].kind, pair[1].number) in numbers]
+    names = [f"{kind} {number}" for kind, number in numbers]
+    chosen = [(one, table) for one, table in found if {table.name, *table.also} & set(names)]
     for kind, number in numbers:
-        if not any((table.kind, table.number) == (kind, number) for _, table in chosen):
+        if not any(f"{kind} {number}" in (table.name, *table.also) for _, table in chosen):
             raise ParameterError(_no_such(papers, kind, number))
     return chosen
 
@@ -36,7 +40,9 @@ def _no_such(papers: Sequence[Paper], kind: str, number: str) -> str:
         for absent in paper.absent:
             if (absent.kind, absent.number) == (kind, number):
                 return f"{paper.name} {absent.name} ({absent.title}) cannot be run: {absent.why}."
-    there = ", ".join(dict.fromkeys(f"{table.name}" for paper in papers for table in paper.tables))
+    there = ", ".join(
+        dict.fromkeys(name for paper in papers for table in paper.tables for name in (table.name, *table.also))
+    )
     return f"{papers[0].name} has no {kind} {number} that can be run; there are {there}."
 
 
@@ -50,6 +56,7 @@ def listing(sources: Sources) -> list[dict[str, Any]]:
             "tables": [
                 {
                     "table": table.name,
+                    "also": list(table.also),
                     "on": table.on,
                     "title": table.title,
                     "ready": not (missing := sources.missing(table.needs)),

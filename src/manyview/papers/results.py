@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -28,6 +29,7 @@ def summed_up(
     scale: Scale,
 ) -> dict[str, Any]:
     """All that a page or a program needs, as plain numbers, words and lists."""
+    table = replace(table, figures=task.figures or table.figures)
     runs: dict[str, list[Mapping[str, Any]]] = {row.name: [] for row in rows}
     for row, seed in wanted:
         if (row.name, seed) in cells:
@@ -135,6 +137,7 @@ def _study(study: Study, rows: Sequence[Row], runs: Mapping[str, Any]) -> dict[s
             if values:
                 point = [float(row.x), float(np.mean(values)), float(np.std(values))]
                 lines.setdefault((row.line, figure), []).append(point)
+    _level(study, runs, lines)
     many = len(study.figures) > 1
     return {
         "name": study.name,
@@ -153,13 +156,28 @@ def _study(study: Study, rows: Sequence[Row], runs: Mapping[str, Any]) -> dict[s
     }
 
 
+def _level(study: Study, runs: Mapping[str, Any], lines: dict[tuple[str, str], list[list[float]]]) -> None:
+    """The row that the curve is compared with, over the whole width."""
+    places = [x for points in lines.values() for x, *_ in points]
+    if not study.level or not places or not runs.get(study.level):
+        return
+    for figure in study.figures:
+        values = [run["figures"][figure] for run in runs[study.level] if figure in run["figures"]]
+        if values:
+            spot = [float(np.mean(values)), float(np.std(values))]
+            lines[study.level, figure] = [[min(places), *spot], [max(places), *spot]]
+
+
 def _traces(rows: Sequence[Row], runs: Mapping[str, Any]) -> list[dict[str, Any]]:
     found: dict[tuple[str, str], list[Any]] = {}
     for row in rows:
         for run in runs[row.name]:
             for name, values in run.get("traces", {}).items():
                 found.setdefault((row.name, name), []).append(values)
-    return [{"row": row, "name": name, "runs": curves[:_MOST_TRACES]} for (row, name), curves in found.items()]
+    return [
+        {"row": row, "name": name, "x": curves[0]["x"], "runs": [one["points"] for one in curves[:_MOST_TRACES]]}
+        for (row, name), curves in found.items()
+    ]
 
 
 def _confusions(task: Task, rows: Sequence[Row], runs: Mapping[str, Any]) -> list[dict[str, Any]]:

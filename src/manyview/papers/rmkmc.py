@@ -10,7 +10,7 @@ import numpy as np
 from ..data.views import Views
 from .measures import judged_by
 from .sources import Sources
-from .tables import Absent, Best, Found, Paper, Row, Scale, Study, Table, Task
+from .tables import Absent, Best, Found, Paper, Row, Scale, Study, Table, Task, Trace
 
 __all__ = ["PAPER"]
 
@@ -123,7 +123,8 @@ def _fit(task: Task, kind: Any, **settings: Any) -> Callable[[int], Found]:
         model = kind(k, random_state=seed, **settings).fit(task.data)
         objective = getattr(model, "objective_", None)
         is_learned = "gamma" not in settings and objective is not None
-        return Found(model.labels_, traces={"log objective after each round": objective} if is_learned else {})
+        traces = {"log objective above its last value": Trace(objective - objective[-1])} if is_learned else {}
+        return Found(model.labels_, traces=traces)
 
     return run
 
@@ -176,6 +177,7 @@ PAPER = Paper(
             versus="The same 2,000 numerals, the same six views.",
             studies=(_GAMMA,),
             best=(_BEST,),
+            also=("figure 1",),
         ),
         Table(
             kind="table",
@@ -202,6 +204,7 @@ PAPER = Paper(
             "known). Its HOG has 100 numbers and its SIFT is at interest points, ours 1,764 and on a grid.",
             studies=(_GAMMA,),
             best=(_BEST,),
+            also=("figure 1",),
         ),
     ),
     absent=(

@@ -16,9 +16,12 @@ from ..types import Progress
 from .measures import confusion, samples
 from .results import summed_up
 from .sources import Sources
-from .tables import Found, Row, Scale, Table, Task
+from .tables import Found, Row, Scale, Table, Task, Trace
 
-__all__ = ["Cells", "run_table", "slug"]
+__all__ = ["Cells", "make_folders", "run_table", "slug"]
+
+_MOST_POINTS = 200
+"""Of a curve of one run."""
 
 
 def slug(paper: str, table: Table, scale: Scale) -> str:
@@ -129,7 +132,7 @@ def _run(table: Table, task: Task, row: Row, seed: int) -> dict[str, Any]:
         "figures": _figures(table, task, found),
     }
     if found.traces:
-        cell["traces"] = {name: [round(float(v), 6) for v in values] for name, values in found.traces.items()}
+        cell["traces"] = {name: _trace(one) for name, one in found.traces.items()}
     if found.labels is not None and task.y is not None:
         if "confusion" in row.shows:
             y, labels = (task.y, found.labels) if found.judged is None else _judged(task.y, found)
@@ -137,6 +140,13 @@ def _run(table: Table, task: Task, row: Row, seed: int) -> dict[str, Any]:
         if "samples" in row.shows and seed == 0:
             cell["samples"] = samples(task, found.labels, found.judged)
     return cell
+
+
+def _trace(one: Trace) -> dict[str, Any]:
+    values = [round(float(value), 6) for value in one.values]
+    at = range(1, len(values) + 1) if one.at is None else one.at
+    thin = max(1, len(values) // _MOST_POINTS)
+    return {"x": one.x, "points": [[float(x), y] for x, y in zip(at, values, strict=True)][::thin]}
 
 
 def _judged(y: Any, found: Found) -> tuple[Any, Any]:

@@ -24,6 +24,7 @@ __all__ = [
     "Study",
     "Table",
     "Task",
+    "Trace",
     "printed",
 ]
 
@@ -49,6 +50,15 @@ class Scale:
 
 
 @dataclass(frozen=True)
+class Trace:
+    """A curve of one run: values, and where they were taken (1, 2, ... where not said)."""
+
+    values: Sequence[float]
+    at: Sequence[float] | None = None
+    x: str = "round"
+
+
+@dataclass(frozen=True)
 class Found:
     """What one run of a row gave.
 
@@ -61,7 +71,7 @@ class Found:
     labels: Places | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     judged: Mask | None = None
-    traces: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    traces: Mapping[str, Trace] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,7 +108,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Study:
-    """A curve: what is varied, what is drawn over it, and what it says."""
+    """A curve: what is varied, what is drawn over it, and what it says; ``level`` names a row drawn as a level line."""
 
     name: str
     title: str
@@ -106,17 +116,22 @@ class Study:
     figures: tuple[str, ...]
     log: bool = False
     note: str = ""
+    level: str = ""
 
 
 @dataclass(frozen=True)
 class Task:
-    """What the rows of a table work on: the data in words, classes for judging, pictures for showing, and anything."""
+    """What the rows of a table work on: the data in words, classes for judging, pictures for showing, and anything.
+
+    figures : those of the table where they depend on the data (a figure for each class)
+    """
 
     words: str
     y: Any = None
     class_names: Sequence[str] = ()
     picture: Callable[[int], Any] | None = None
     data: Any = None
+    figures: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,6 +144,7 @@ class Table:
     seeds : runs by the paper's protocol, with our defaults, and in a quick run
     same_data : whether the printed figures are of the same data; differences are shown only then
     versus : what the printed figures are of
+    also : other names under which it is asked for, such as ("figure 1",)
     compared : pairs of rows between which a t-test is made
     published : the name of the printed table; by default ``kind number``
     """
@@ -151,6 +167,7 @@ class Table:
     compared: tuple[tuple[str, str], ...] = ()
     published: str = ""
     lower_is_better: frozenset[str] = frozenset()
+    also: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:

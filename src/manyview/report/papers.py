@@ -129,20 +129,19 @@ def _by_name(traces: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
 
 
 def _trace(name: str, group: Sequence[Mapping[str, Any]]) -> Markup:
-    """The first runs of each row, one line a row, each moved to end at 0 where rows have units of their own."""
+    """The first run of each row, a line each."""
     lines = [
-        {"name": trace["row"], "points": [[step, value, 0.0] for step, value in enumerate(trace["runs"][0], 1)]}
+        {"name": trace["row"], "points": [[x, value, 0.0] for x, value in trace["runs"][0]]}
         for trace in group[:_TRACES]
     ]
-    return tag(
-        "div", tag("h3", f"{name[:1].upper()}{name[1:]}, first run of each row"), line_chart(lines, "round", name)
-    )
+    drawn = line_chart(lines, group[0]["x"], name)
+    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}, first run of each row"), drawn)
 
 
 def _confusions(summary: Mapping[str, Any]) -> Markup | None:
     parts = []
     for one in summary["confusions"]:
-        drawn = matrix_chart(one["shares"], one["classes"], [*one["classes"], "other"])
+        drawn = matrix_chart(one["shares"], one["classes"], [*one["classes"], "rest"])
         parts.append(tag("div", tag("h3", one["row"]), drawn))
     if not parts:
         return None
@@ -189,7 +188,7 @@ def _cluster(cluster: Mapping[str, Any], shown: Mapping[int, Markup]) -> Markup:
         for item in cluster["items"]
         if item in shown
     ]
-    said = f"{cluster['size']} items, {cluster['share']:.0%} {clipped(cluster['class'], 40)}"
+    said = f"{cluster['size']} items, {cluster['share']:.0%} of them {clipped(cluster['class'], 40)}"
     return tag("div", tag("p", said, class_="quiet"), tag("ul", *tiles, class_="tiles"), class_="sample")
 
 
