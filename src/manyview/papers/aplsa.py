@@ -25,8 +25,8 @@ ROUNDS = (1, 2, 5, 10, 20, 50, 100, 150, 200)
 _PROTOCOL = {
     "paper": "Five draws of 50 items of each class, without their tags; tradeoff 0.2, 200 rounds, one random start "
     "(k-means too). Separate: the items alone. Combined: with the auxiliary items, without their tags. STC sees the "
-    "auxiliary items, aPLSA their tags. Entropy of the classes inside clusters, weighted by size, in nats, which is what the "
-    "paper's figures fit.",
+    "auxiliary items, aPLSA their tags. Entropy of the classes inside clusters, weighted by size, in nats, which is "
+    "what the paper's figures fit.",
     "defaults": "The same draws; our defaults: the best of five starts (k-means ten) by the objective, up to 200 "
     "rounds to a tolerance of 1e-6. Rows with more topics than classes group the topics afterwards.",
 }

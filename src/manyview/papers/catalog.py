@@ -7,6 +7,7 @@ from typing import Any
 
 from ..errors import ParameterError
 from .aplsa import PAPER as APLSA
+from .cca_ahkmc import PAPER as CCA_AHKMC
 from .ghf_art import PAPER as GHF_ART
 from .hml_rf import PAPER as HML_RF
 from .rmkmc import PAPER as RMKMC
@@ -15,7 +16,7 @@ from .tables import Paper, Table
 
 __all__ = ["PAPERS", "asked_for", "listing"]
 
-PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF)
+PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF, CCA_AHKMC)
 
 
 def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = ()) -> list[tuple[Paper, Table]]:

@@ -22,14 +22,14 @@ from .tables import Absent, Paper, Study, Table
 __all__ = ["PAPER"]
 
 _PROTOCOL = {
-    "paper": "1,000 trees, leaves of three, the root of all features tried at a node, graphs of 20 neighbours, a hierarchy "
-    "of two layers induced from the tags; every method is told the number of classes, affinity propagation finds its own "
-    "(linear kernel, median preference). Looks are the embedding that ships instead of VGG-16 or HOG3D.",
+    "paper": "1,000 trees, leaves of three, the root of all features tried at a node, graphs of 20 neighbours, a "
+    "hierarchy of two layers induced from the tags; every method is told the number of classes, affinity propagation "
+    "finds its own (linear kernel, median preference). Looks are the embedding that ships instead of VGG-16 or HOG3D.",
     "defaults": "The same with 100 trees, which is where the curve over trees is nearly flat.",
 }
 _COMPLETED = {
-    name: f"{words} Two fifths of the tags are hidden and looked for again; clusters are as many as classes. The forest "
-    "that completes is flat and has 100 trees."
+    name: f"{words} Two fifths of the tags are hidden and looked for again; clusters are as many as classes. The "
+    "forest that completes is flat and has 100 trees."
     for name, words in _PROTOCOL.items()
 }
 _PLACES = (

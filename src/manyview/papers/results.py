@@ -16,7 +16,6 @@ from .tables import Best, Printed, Row, Scale, Study, Table, Task, printed
 __all__ = ["summed_up", "text"]
 
 Cells = Mapping[tuple[str, int], Mapping[str, Any]]
-_MOST_TRACES = 5
 
 
 def summed_up(
@@ -65,6 +64,7 @@ def summed_up(
             if "samples" in cell
         ],
         "tests": _tests(table, runs),
+        "network": table.network(task) if table.network else None,
         "made": _made(),
     }
 
@@ -175,9 +175,18 @@ def _traces(rows: Sequence[Row], runs: Mapping[str, Any]) -> list[dict[str, Any]
             for name, values in run.get("traces", {}).items():
                 found.setdefault((row.name, name), []).append(values)
     return [
-        {"row": row, "name": name, "x": curves[0]["x"], "runs": [one["points"] for one in curves[:_MOST_TRACES]]}
+        {"row": row, "name": name, "x": curves[0]["x"], "points": _together(curves)}
         for (row, name), curves in found.items()
     ]
+
+
+def _together(curves: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+    """The mean and deviation of curves taken at the same places; otherwise the first of them."""
+    points = [np.array(curve["points"]) for curve in curves]
+    if len({tuple(one[:, 0]) for one in points}) > 1:
+        points = points[:1]
+    values = np.array([one[:, 1] for one in points])
+    return np.c_[points[0][:, 0], values.mean(axis=0), values.std(axis=0)].round(6).tolist()
 
 
 def _confusions(task: Task, rows: Sequence[Row], runs: Mapping[str, Any]) -> list[dict[str, Any]]:

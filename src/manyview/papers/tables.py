@@ -144,6 +144,7 @@ class Table:
     seeds : runs by the paper's protocol, with our defaults, and in a quick run
     same_data : whether the printed figures are of the same data; differences are shown only then
     versus : what the printed figures are of
+    network : from the data to a network of tags to draw
     also : other names under which it is asked for, such as ("figure 1",)
     compared : pairs of rows between which a t-test is made
     published : the name of the printed table; by default ``kind number``
@@ -168,6 +169,7 @@ class Table:
     published: str = ""
     lower_is_better: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
+    network: Callable[[Task], dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .markup import Markup, tag
 
-__all__ = ["dot_chart", "line_chart", "matrix_chart"]
+__all__ = ["dot_chart", "line_chart", "matrix_chart", "network_chart"]
 
 _WIDTH, _HEIGHT = 480, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 14, 44
@@ -157,6 +157,25 @@ def matrix_chart(shares: Sequence[Sequence[float]], classes: Sequence[str], colu
             drawn.append(tag("text", short, x=_n(left + (j + 0.5) * side), y=_n(height - 5), text_anchor="middle"))
     right = sum(row[i] for i, row in enumerate(shares)) / n_rows
     return tag("div", _svg(_WIDTH, height, f"mean share on the diagonal {right:.3f}", *drawn), class_="chart")
+
+
+def network_chart(network: Mapping[str, Any]) -> Markup:
+    """Named dots with lines between them, the stronger the link the wider."""
+    width, height = 720, 520
+    places = [(60 + (width - 130) * one["x"], 20 + (height - 40) * one["y"]) for one in network["nodes"]]
+    most = max((link[2] for link in network["links"]), default=1.0)
+    largest = max(one["items"] for one in network["nodes"])
+    drawn = []
+    for first, second, strength in network["links"]:
+        (x1, y1), (x2, y2) = places[first], places[second]
+        thick = f"{0.8 + 3 * strength / most:.1f}"
+        drawn.append(tag("line", x1=_n(x1), y1=_n(y1), x2=_n(x2), y2=_n(y2), class_="rule", stroke_width=thick))
+    for (x, y), one in zip(places, network["nodes"], strict=True):
+        size = 3 + 5 * math.sqrt(one["items"] / largest)
+        drawn.append(tag("circle", cx=_n(x), cy=_n(y), r=_n(size), class_="v0"))
+        drawn.append(tag("text", one["name"][:18], x=_n(x), y=_n(y - size - 3), text_anchor="middle"))
+    said = f"{len(network['nodes'])} tags, {len(network['links'])} links"
+    return tag("div", _svg(width, height, said, *drawn), class_="chart wide")
 
 
 def _svg(width: int, height: float, said: str, *drawn: Any) -> Markup:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .charts import dot_chart, line_chart, matrix_chart
+from .charts import dot_chart, line_chart, matrix_chart, network_chart
 from .frame import style, whole_page
 from .markup import Markup, clipped, tag
 from .pictures import PictureSource, data_addresses
@@ -24,6 +24,7 @@ def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None
         _figures(summary),
         _charts(summary),
         _confusions(summary),
+        _network(summary),
         _samples(summary, pictures),
         _tests(summary),
         _end(summary),
@@ -129,13 +130,10 @@ def _by_name(traces: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
 
 
 def _trace(name: str, group: Sequence[Mapping[str, Any]]) -> Markup:
-    """The first run of each row, a line each."""
-    lines = [
-        {"name": trace["row"], "points": [[x, value, 0.0] for x, value in trace["runs"][0]]}
-        for trace in group[:_TRACES]
-    ]
+    """A line for each row: the mean of its runs, or the first where they were not taken at the same places."""
+    lines = [{"name": trace["row"], "points": trace["points"]} for trace in group[:_TRACES]]
     drawn = line_chart(lines, group[0]["x"], name)
-    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}, first run of each row"), drawn)
+    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}"), drawn)
 
 
 def _confusions(summary: Mapping[str, Any]) -> Markup | None:
@@ -154,6 +152,19 @@ def _confusions(summary: Mapping[str, Any]) -> Markup | None:
         tag("h2", "Which classes are taken for which"),
         tag("p", said, class_="facts"),
         tag("div", *parts, class_="pair"),
+        class_="cluster",
+    )
+
+
+def _network(summary: Mapping[str, Any]) -> Markup | None:
+    if not summary["network"] or not summary["network"]["nodes"]:
+        return None
+    said = "The commonest tags, each with its three strongest links among them; larger dots are on more items."
+    return tag(
+        "section",
+        tag("h2", "The network of tags"),
+        tag("p", said, class_="facts"),
+        network_chart(summary["network"]),
         class_="cluster",
     )
 
