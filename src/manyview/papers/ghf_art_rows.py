@@ -75,7 +75,7 @@ class _Maker:
         hints, judged = self.told(seed)
         return Found(self.art(seed, hints).labels_, judged=judged)
 
-    def inin_subsets(self, seed: int) -> Found:
+    def subsets(self, seed: int) -> Found:
         """Four subsets one after the other, by ``partial_fit``."""
         from ..methods.fusion_art.fusion_art import FusionART
 

@@ -196,7 +196,7 @@ def _methods(scale: Scale) -> Iterator[tuple[str, str, Callable[[Tagged, int], P
     for name, settings in VARIANTS.items():
         yield (
             f"TagForest: {name}",
-            name,
+            "" if settings else name,
             lambda d, s, settings=settings: d.forest(s, n_trees, **settings),
         )
 

@@ -17,9 +17,9 @@ _LABELLED = 16  # classes up to which a matrix has numbers in its cells
 
 
 def line_chart(lines: Sequence[Mapping[str, Any]], x_label: str, y_label: str, *, log: bool = False) -> Markup | None:
-    """Lines with a band of one deviation: each has a name and points (x, y, deviation)."""
+    """Lines with a band of one deviation: each has a name and points (x, y, deviation); None for a single place."""
     shown = [line for line in lines if line["points"]]
-    if not shown:
+    if len({x for line in shown for x, *_ in line["points"]}) < 2:
         return None
     points = [point for line in shown for point in line["points"]]
     across = _axis([math.log10(x) if log else x for x, *_ in points])
@@ -98,13 +98,13 @@ def _x_ticks(values: Sequence[float], place: Any, bottom: float) -> Markup:
     return tag("g", *texts)
 
 
-def dot_chart(rows: Sequence[Mapping[str, Any]], figure: str) -> Markup | None:
-    """A line for each row: our mean with its deviation, and the paper's figure as a ring."""
+def dot_chart(rows: Sequence[Mapping[str, Any]], figure: str, *, beside: bool) -> Markup | None:
+    """A line for each row: our mean with its deviation, and, where asked for, the paper's figure as a ring."""
     shown = [(row["name"], row["figures"][figure]) for row in rows if "mean" in row["figures"].get(figure, {})]
     if len(shown) < 2:
         return None
     values = [value for _, one in shown for value in (one["mean"] - one["deviation"], one["mean"] + one["deviation"])]
-    values += [one["published"] for _, one in shown if "published" in one]
+    values += [one["published"] for _, one in shown if beside and "published" in one]
     across = _axis(values)
     height, top = 38 * len(shown) + 34, 6
     width = _WIDTH - 2 * _RIGHT
@@ -122,7 +122,7 @@ def dot_chart(rows: Sequence[Mapping[str, Any]], figure: str) -> Markup | None:
         low, high = at(one["mean"] - one["deviation"]), at(one["mean"] + one["deviation"])
         drawn.append(tag("line", x1=_n(low), y1=y, x2=_n(high), y2=y, class_="line c0"))
         drawn.append(tag("circle", cx=_n(at(one["mean"])), cy=y, r=5, class_="v0"))
-        if "published" in one:
+        if beside and "published" in one:
             drawn.append(tag("circle", cx=_n(at(one["published"])), cy=y, r=5, class_="ring"))
     said = f"{figure}: " + "; ".join(f"{name} {one['mean']:.3f}" for name, one in shown)
     return tag("div", _svg(_WIDTH, height, said, *drawn), class_="chart")
@@ -169,7 +169,7 @@ def network_chart(network: Mapping[str, Any]) -> Markup:
     for first, second, strength in network["links"]:
         (x1, y1), (x2, y2) = places[first], places[second]
         thick = f"{0.8 + 3 * strength / most:.1f}"
-        drawn.append(tag("line", x1=_n(x1), y1=_n(y1), x2=_n(x2), y2=_n(y2), class_="rule", stroke_width=thick))
+        drawn.append(tag("line", x1=_n(x1), y1=_n(y1), x2=_n(x2), y2=_n(y2), class_="link", stroke_width=thick))
     for (x, y), one in zip(places, network["nodes"], strict=True):
         size = 3 + 5 * math.sqrt(one["items"] / largest)
         drawn.append(tag("circle", cx=_n(x), cy=_n(y), r=_n(size), class_="v0"))

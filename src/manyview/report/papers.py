@@ -109,9 +109,10 @@ def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float 
 
 def _charts(summary: Mapping[str, Any]) -> Markup | None:
     parts: list[Any] = []
-    dots = dot_chart(summary["rows"], summary["figures"][0])
+    dots = dot_chart(summary["rows"], summary["figures"][0], beside=summary["same_data"])
     if dots is not None:
-        title = f"{summary['figures'][0]}: ours (dots, with the deviation) and the paper's (rings)"
+        title = f"{summary['figures'][0]}: mean and deviation"
+        title += ", and the paper's (rings)" if summary["same_data"] else ""
         parts.append(tag("div", tag("h3", title), dots))
     for study in summary["studies"]:
         drawn = line_chart(study["lines"], study["x"], study["y"], log=study["log"])
