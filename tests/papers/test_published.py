@@ -18,7 +18,11 @@ def test_every_paper_has_its_figures():
 
 
 def test_known_values():
-    assert printed("rmkmc")[1]["table 5"].rows["RMKMC"] == {"ACC": (0.7889, 0.075), "NMI": (0.807, 0.033), "purity": (0.8247, 0.052)}
+    assert printed("rmkmc")[1]["table 5"].rows["RMKMC"] == {
+        "ACC": (0.7889, 0.075),
+        "NMI": (0.807, 0.033),
+        "purity": (0.8247, 0.052),
+    }
     assert printed("ghf-art")[1]["table 7"].rows["GHF-ART"]["purity"] == (0.7994, 0.018)
     assert printed("hml-rf")[1]["table 2"].rows["HML-RF"]["NMI"] == (0.67, None)
     assert printed("cca-ahkmc")[1]["table 1"].rows["fused, R=128"]["ACE"] == (2.5343, None)

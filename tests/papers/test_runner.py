@@ -70,7 +70,11 @@ def test_means_differences_curves_and_the_best(tmp_path):
     assert curve[0]["points"] == [[1.0, 1.0, 0.0], [2.0, 0.875, 0.0]]
     assert curve[1] == {"name": "right", "points": [[1.0, 1.0, 0.0], [2.0, 1.0, 0.0]]}
     loss = next(trace for trace in summary["traces"] if trace["row"] == "right")["points"]
-    assert loss[0] == [1.0, 2.0, 0.0] and loss[1][:2] == [2.0, 2.0] and loss[1][2] == pytest.approx(np.std([1, 2, 3]), 1e-5)
+    assert (
+        loss[0] == [1.0, 2.0, 0.0]
+        and loss[1][:2] == [2.0, 2.0]
+        and loss[1][2] == pytest.approx(np.std([1, 2, 3]), 1e-5)
+    )
     assert summary["confusions"][0]["shares"] == [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
     assert [one["size"] for one in summary["samples"][0]["clusters"]] == [4, 4]
     assert summary["tests"][0] == {"rows": ["right", "at 2"], "figure": "ACC", "p": None}  # neither ever varies
@@ -109,7 +113,9 @@ def test_half_a_line_and_cells_of_another_edition_are_left_out(tmp_path):
 
 def test_files_of_other_runs_have_other_names():
     one = table(Rows())
-    names = {slug("rmkmc", one, Scale(protocol, quick)) for protocol in ("paper", "defaults") for quick in (True, False)}
+    names = {
+        slug("rmkmc", one, Scale(protocol, quick)) for protocol in ("paper", "defaults") for quick in (True, False)
+    }
     assert len(names) == 4 and "rmkmc-table-5-made-paper" in names
 
 

@@ -28,8 +28,8 @@ def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = ()) -> list[tuple
     found = [(one, table) for one in papers for table in one.tables]
     if not numbers:
         return found
-    names = [f"{kind} {number}" for kind, number in numbers]
-    chosen = [(one, table) for one, table in found if {table.name, *table.also} & set(names)]
+    asked = {f"{kind} {number}" for kind, number in numbers}
+    chosen = [(one, table) for one, table in found if {table.name, *table.also} & asked]
     for kind, number in numbers:
         if not any(f"{kind} {number}" in (table.name, *table.also) for _, table in chosen):
             raise ParameterError(_no_such(papers, kind, number))

@@ -126,7 +126,7 @@ class _Maker:
 
     @property
     def pair(self) -> Pair:
-        return self.task.data  # type: ignore[no-any-return]
+        return self.task.data
 
     def grouped(self, rows: Callable[[], Any]) -> Callable[[int], Found]:
         from ..methods.kmeans.hierarchical_kmeans import HierarchicalKMeans
@@ -200,7 +200,10 @@ def _times(make: _Maker, sizes: list[int]) -> list[Row]:
 
         return run
 
-    kinds = {"accelerated": (AcceleratedKMeans, {"n_jobs": 1}), "Lloyd": (KMeans, {"algorithm": "lloyd"})}
+    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
+        "accelerated": (AcceleratedKMeans, {"n_jobs": 1}),
+        "Lloyd": (KMeans, {"algorithm": "lloyd"}),
+    }
     return [
         Row(f"{name} k-means, R={size}", timed(size, kind, **settings), study="time", line=name, x=float(size))
         for size in sizes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -33,7 +34,7 @@ class _Maker:
 
     @property
     def channels(self) -> Channels:
-        return self.task.data  # type: ignore[no-any-return]
+        return self.task.data
 
     def art(self, seed: int, y: Any = None, **settings: Any) -> Any:
         from ..methods.fusion_art.fusion_art import FusionART
@@ -204,7 +205,7 @@ def _clusters_of_classes(task: Task, run: Callable[[int], Found]) -> Callable[[i
     """How many clusters have each class as their main one, beside the average precision."""
 
     def counted(seed: int) -> Found:
-        labels = run(seed).labels
+        labels: Any = run(seed).labels
         counts = dict.fromkeys(task.class_names, 0.0)
         for number in np.unique(labels):
             counts[task.class_names[int(np.bincount(task.y[labels == number]).argmax())]] += 1
@@ -247,15 +248,14 @@ def times(task: Task, scale: Scale) -> list[Row]:
         part = Task(task.words, task.y[some], task.class_names, data=task.data.part(some))
         make = _Maker(part, scale)
         timed: dict[str, Callable[[int], Any]] = {
-            "K-means": lambda seed, make=make: make.kmeans(k, seed),
-            "SRC": lambda seed, make=make: make.src(TEXT)(k, seed),
-            "NMF": lambda seed, make=make: make.nmf(k, seed),
-            "Fusion ART": lambda seed, make=make: make.art(seed, tag_learning="fuzzy"),
-            "GHF-ART": lambda seed, make=make: make.art(seed),
+            "K-means": partial(make.kmeans, k),
+            "SRC": partial(make.src(TEXT), k),
+            "NMF": partial(make.nmf, k),
+            "Fusion ART": partial(make.art, tag_learning="fuzzy"),
+            "GHF-ART": make.art,
         }
         for name, run in timed.items():
-            point = {"study": "time", "line": name, "x": float(n_items)}
-            rows.append(Row(f"{name}, {n_items} items", _timed(run), **point))
+            rows.append(Row(f"{name}, {n_items} items", _timed(run), study="time", line=name, x=float(n_items)))
             if share == 1.0:
                 rows.append(Row(f"{name}, all items", _timed(run)))
     return rows

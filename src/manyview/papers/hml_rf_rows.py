@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -98,6 +98,9 @@ class Tagged:
         return graph_labels(neighbour_graph(rows), self.n_clusters, seed)
 
 
+Cluster = Callable[[Tagged, int], Places]
+
+
 def _tagged(words: list[list[str]], looks: Any, names: Any) -> tuple[Tagged, Any, list[str]]:
     """Tags on three or more items; classes as numbers."""
     whole = TagTable.from_lists(words)
@@ -148,57 +151,64 @@ def _trees(scale: Scale) -> int:
     return 20 if scale.quick else 1000 if scale.as_printed else 100
 
 
-def _methods(scale: Scale) -> Iterator[tuple[str, str, Callable[[Tagged, int], Places]]]:
+def _methods(scale: Scale) -> Iterator[tuple[str, str, Cluster]]:
     """Every clustering: its name, the printed row, and labels from data and a seed."""
-    from ..methods.spectral import cluster_rows
-    from .rivals.exemplars import affinity_propagation, linear_kernel
-
     n_trees = _trees(scale)
     for what in ("looks", "tags", "looks and tags joined"):
-        joined = what.endswith("joined")
-        yield (
-            f"k-means, {what}",
-            f"K-means, {what}",
-            lambda d, s, what=what: cluster_rows(d.rows(what), d.n_clusters, seed=s)[0],
-        )
-        yield (
-            f"spectral, {what}",
-            f"SpClust{'-cmb' if joined else ''}, {what}",
-            lambda d, s, what=what: graph_labels(neighbour_graph(d.rows(what)), d.n_clusters, s),
-        )
-        yield (
-            f"clustering forest, {what}",
-            f"ClustRF, {what}",
-            lambda d, s, what=what: d.forest(s, n_trees, None, _dense(d.rows(what))),
-        )
-        yield (
-            f"affinity propagation, {what}",
-            f"AffProp, {what}",
-            lambda d, s, what=what: affinity_propagation(linear_kernel(_dense(d.rows(what))), max_iter=_EXEMPLARS),
-        )
+        joined = "-cmb" if what.endswith("joined") else ""
+        yield f"k-means, {what}", f"K-means, {what}", partial(_kmeans, what)
+        yield f"spectral, {what}", f"SpClust{joined}, {what}", partial(_spectral, what)
+        yield f"clustering forest, {what}", f"ClustRF, {what}", partial(_clustering_forest, what, n_trees)
+        yield f"affinity propagation, {what}", f"AffProp, {what}", partial(_exemplars, what)
     balanced = "looks and tags balanced"
-    yield (
-        "spectral, averaged graphs (bln)",
-        f"SpClust-blm, {balanced}",
-        lambda d, s: graph_labels(averaged_graph(d.graphs), d.n_clusters, s),
-    )
-    yield "CCA, then spectral", f"CCA+SpClust, {balanced}", lambda d, s: d.canonical([d.looks, d.unit_tags], s)
-    yield (
-        "three-view CCA, then spectral",
-        f"3VCCA+SpClust, {balanced}",
-        lambda d, s: d.canonical([d.looks, d.unit_tags, d.abstract], s),
-    )
-    yield (
-        "aggregated graphs (AASC)",
-        f"AASC, {balanced}",
-        lambda d, s: graph_labels(aggregated_graph(d.graphs, d.n_clusters, seed=s).graph, d.n_clusters, s),
-    )
+    yield "spectral, averaged graphs (bln)", f"SpClust-blm, {balanced}", _averaged
+    yield "CCA, then spectral", f"CCA+SpClust, {balanced}", _two_views
+    yield "three-view CCA, then spectral", f"3VCCA+SpClust, {balanced}", _three_views
+    yield "aggregated graphs (AASC)", f"AASC, {balanced}", _aggregated
     for name, settings in VARIANTS.items():
-        yield (
-            f"TagForest: {name}",
-            "" if settings else name,
-            lambda d, s, settings=settings: d.forest(s, n_trees, **settings),
-        )
+        yield f"TagForest: {name}", "" if settings else name, partial(_forest, n_trees, settings)
+
+
+def _kmeans(what: str, data: Tagged, seed: int) -> Places:
+    from ..methods.spectral import cluster_rows
+
+    return cluster_rows(data.rows(what), data.n_clusters, seed=seed)[0]
+
+
+def _spectral(what: str, data: Tagged, seed: int) -> Places:
+    return graph_labels(neighbour_graph(data.rows(what)), data.n_clusters, seed)
+
+
+def _clustering_forest(what: str, n_trees: int, data: Tagged, seed: int) -> Places:
+    """Without tags to learn from: real items told from made-up ones."""
+    return data.forest(seed, n_trees, None, _dense(data.rows(what)))
+
+
+def _exemplars(what: str, data: Tagged, seed: int) -> Places:
+    from .rivals.exemplars import affinity_propagation, linear_kernel
+
+    return affinity_propagation(linear_kernel(_dense(data.rows(what))), max_iter=_EXEMPLARS)
+
+
+def _averaged(data: Tagged, seed: int) -> Places:
+    return graph_labels(averaged_graph(data.graphs), data.n_clusters, seed)
+
+
+def _aggregated(data: Tagged, seed: int) -> Places:
+    return graph_labels(aggregated_graph(data.graphs, data.n_clusters, seed=seed).graph, data.n_clusters, seed)
+
+
+def _two_views(data: Tagged, seed: int) -> Places:
+    return data.canonical([data.looks, data.unit_tags], seed)
+
+
+def _three_views(data: Tagged, seed: int) -> Places:
+    """The abstract tags as a third view, as the paper does; the generalisation to three is MAXVAR."""
+    return data.canonical([data.looks, data.unit_tags, data.abstract], seed)
+
+
+def _forest(n_trees: int, settings: Mapping[str, Any], data: Tagged, seed: int) -> Places:
+    return data.forest(seed, n_trees, **settings)
 
 
 def _dense(rows: Any) -> Any:
@@ -215,7 +225,7 @@ def clusterings(task: Task, scale: Scale) -> list[Row]:
     return rows
 
 
-def _labelled(task: Task, cluster: Callable[[Tagged, int], Places]) -> Callable[[int], Found]:
+def _labelled(task: Task, cluster: Cluster) -> Callable[[int], Found]:
     return lambda seed: Found(cluster(task.data, seed), judged=task.data.judged)
 
 
@@ -233,7 +243,7 @@ def removed(task: Task, scale: Scale) -> list[Row]:
     }
     shares = REMOVED[::5] if scale.quick else REMOVED
 
-    def lost(cluster: Callable[[Tagged, int], Places]) -> Callable[[int], Found]:
+    def lost(cluster: Cluster) -> Callable[[int], Found]:
         def run(seed: int) -> Found:
             found = []
             for share in shares:
@@ -259,7 +269,7 @@ def layers(task: Task, scale: Scale) -> list[Row]:
     """Table 4: how many layers the induced hierarchy has."""
     found = []
     for number in (2, 5) if scale.quick else range(2, 8):
-        run = _labelled(task, lambda d, s, number=number: d.forest(s, _trees(scale), n_layers=number))
+        run = _labelled(task, partial(_forest, _trees(scale), {"n_layers": number}))
         found.append(Row(f"{number} layers", run, str(number)))
         found.append(Row(f"curve: {number} layers", run, study="layers", x=float(number)))
     return found
@@ -277,7 +287,7 @@ def most_specific(task: Task, scale: Scale) -> list[Row]:
         Row("one layer: the most specific tags", _labelled(task, specific), "NUS-WIDE, 1-Layer Most Specific Tags"),
         Row(
             "two layers",
-            _labelled(task, lambda d, s: d.forest(s, _trees(scale))),
+            _labelled(task, partial(_forest, _trees(scale), {})),
             "NUS-WIDE, 2-Layers Hierarchy Tags",
         ),
     ]
@@ -285,19 +295,20 @@ def most_specific(task: Task, scale: Scale) -> list[Row]:
 
 def forest_sizes(task: Task, scale: Scale) -> list[Row]:
     """Figure 8: trees and the size of leaves, the latter also with two fifths of the tags hidden."""
-    rows = [Row("TagForest: HML-RF, the settings above", _labelled(task, lambda d, s: d.forest(s, _trees(scale))))]
+    rows = [Row("TagForest: HML-RF, the settings above", _labelled(task, partial(_forest, _trees(scale), {})))]
     for count in (10, 40) if scale.quick else (10, 30, 100, 300, 1000):
-        run = _labelled(task, lambda d, s, count=count: d.forest(s, count))
+        run = _labelled(task, partial(_forest, count, {}))
         rows.append(Row(f"{count} trees", run, study="trees", x=float(count)))
     n_trees = min(100, _trees(scale))
     for size in (1, 10) if scale.quick else (1, 2, 3, 5, 10, 20):
         for line, share in (("all tags", 0.0), ("40 % hidden", HIDDEN)):
-            run = _labelled(
-                task,
-                lambda d, s, size=size, share=share: _with_fewer(d, share, s).forest(s, n_trees, min_samples_leaf=size),
-            )
+            run = _labelled(task, partial(_leaves, n_trees, size, share))
             rows.append(Row(f"leaves of {size}, {line}", run, study="leaf", line=line, x=float(size)))
     return rows
+
+
+def _leaves(n_trees: int, size: int, share: float, data: Tagged, seed: int) -> Places:
+    return _with_fewer(data, share, seed).forest(seed, n_trees, min_samples_leaf=size)
 
 
 COMPLETERS = {

@@ -121,9 +121,9 @@ def _fit(task: Task, kind: Any, **settings: Any) -> Callable[[int], Found]:
 
     def run(seed: int) -> Found:
         model = kind(k, random_state=seed, **settings).fit(task.data)
-        objective = getattr(model, "objective_", None)
-        is_learned = "gamma" not in settings and objective is not None
-        traces = {"log objective above its last value": Trace(objective - objective[-1])} if is_learned else {}
+        objective: Any = getattr(model, "objective_", None)
+        is_shown = "gamma" not in settings and objective is not None
+        traces = {"log objective above its last value": Trace(objective - objective[-1])} if is_shown else {}
         return Found(model.labels_, traces=traces)
 
     return run

@@ -21,7 +21,9 @@ def test_what_is_explained_never_falls_and_is_what_the_formula_says():
     found = spectral_relational(relations, 2, weights=weights, n_rounds=30, tol=0.0)
     assert (np.diff(found.objective) >= -1e-9).all()
     C = found.space
-    best = sum(w * (np.linalg.svd(C.T @ R, compute_uv=False) ** 2).sum() for w, R in zip(weights, relations, strict=True))
+    best = sum(
+        w * (np.linalg.svd(C.T @ R, compute_uv=False) ** 2).sum() for w, R in zip(weights, relations, strict=True)
+    )
     assert found.objective[-1] <= best + 1e-9  # the features' side may still better itself
 
 

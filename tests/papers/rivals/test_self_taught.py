@@ -28,7 +28,9 @@ def coarse(joint, rows, columns):
 
 def test_information_of_a_small_table():
     joint = np.array([[0.25, 0.0], [0.25, 0.5]])
-    expected = 0.25 * np.log(0.25 / (0.25 * 0.5)) + 0.25 * np.log(0.25 / (0.75 * 0.5)) + 0.5 * np.log(0.5 / (0.75 * 0.5))
+    expected = (
+        0.25 * np.log(0.25 / (0.25 * 0.5)) + 0.25 * np.log(0.25 / (0.75 * 0.5)) + 0.5 * np.log(0.5 / (0.75 * 0.5))
+    )
     assert module._information(joint) == pytest.approx(expected) == pytest.approx(information(joint))
 
 
