@@ -50,3 +50,9 @@ def test_the_tasks_of_aplsa_add_up():
     for figure in tasks[0]:
         total = sum(n * tables[f"table 2, {way}"].rows[figure]["entropy"][0] for way, n in sizes.items())
         assert total / 11 == pytest.approx(whole["average"][figure][0], abs=0.0015)
+
+
+def test_the_list_in_the_docs_is_made_from_the_code():
+    from .page import PAGE, page
+
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.papers.page`"

@@ -21,7 +21,8 @@ PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF, CCA_AHKMC)
 
 def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = ()) -> list[tuple[Paper, Table]]:
     """The tables of a paper, or of "all"; of these the ("table", "5") and ("figure", "8") that are named."""
-    papers = [one for one in PAPERS if paper in (one.name, "all")]
+    spelled = paper.lower().replace("_", "-")
+    papers = [one for one in PAPERS if spelled in (one.name, "all")]
     if not papers:
         names = ", ".join(one.name for one in PAPERS)
         raise ParameterError(f"there is no paper {paper!r}; there are {names}, and all.")

@@ -277,9 +277,7 @@ PAPER = Paper(
         ),
     ),
     absent=(
-        Absent(
-            "table", "1 (Corel30k)", "31,695 photographs", "the data are not here; corel5k is a part of the same CDs"
-        ),
+        Absent("table", "1 (Corel30k)", "31,695 photographs", "the data are not here; corel5k stands in"),
         Absent("table", "1 (NUS-WIDE)", "269,648 photographs", "the data are not here"),
     ),
 )
