@@ -48,7 +48,7 @@ def _list(paper: Paper) -> str:
 
 def _counted(paper: Paper, table: Table) -> str:
     rows = table.rows(task(paper.name, table), Scale())
-    n_lines = sum(not row.study for row in rows) + len(table.best)
+    n_lines = sum(row.is_line for row in rows) + len(table.best)
     curves = ", ".join(study.name for study in table.studies)
     return f"{n_lines}" + (f"; {curves}" if curves else "")
 

@@ -173,8 +173,9 @@ def _rows(task: Task, scale: Scale) -> list[Row]:
     for size in sizes:
         run = make.fused(size)
         last = shows if size == sizes[-1] else ()
-        rows.append(Row(f"fused, R={size}", run, f"fused, R={size}" if size in SIZES else "", shows=last))
-        rows.append(Row(f"curve: R={size}", run, study="dimensions", x=float(size)))
+        printed = f"fused, R={size}" if size in SIZES else ""
+        row = Row(f"fused, R={size}", run, printed, None, "dimensions", x=float(size), shows=last, listed=True)
+        rows.append(row)
     middle = min(128, widest)
     other = make.grouped(lambda: make.fused_rows(middle, LOOKS_SHARE, 1.0 if scale.as_printed else 0.0))
     rows.append(Row(f"fused, R={middle}, {'weighed by' if scale.as_printed else 'not weighed by'} correlation", other))

@@ -31,7 +31,7 @@ STUDIES = (
         level="GHF-ART",
     ),
     Study("vigilance", "Vigilance of the tags", "vigilance (rho)", ("purity", "NMI")),
-    Study("clusters", "How many clusters that makes", "vigilance (rho)", ("clusters",)),
+    Study("clusters", "How many clusters that makes", "vigilance (rho)", ("clusters",), of="vigilance"),
     Study("beta", "Learning rate of the content", "learning rate (beta)", ("AP", "NMI")),
 )
 COMPARED = (
@@ -47,7 +47,7 @@ _TABLES: tuple[Table, ...] = tuple(
         number=number,
         on=on,
         title=title,
-        figures=FIGURES,
+        figures=(*FIGURES, "tag vigilance"),
         protocol=_PROTOCOL,
         load=load,
         rows=all_methods,

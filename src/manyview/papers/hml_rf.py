@@ -78,7 +78,7 @@ def _of(place: Any) -> tuple[Table, ...]:
         ),
         _table("table", "4", "layers of the hierarchy", place, layers, MEASURES, studies=(layer_curve,)),
         _table("table", "5", "only the most specific tags", place, most_specific, MEASURES),
-        _table("figure", "8", "trees and leaves", place, forest_sizes, MEASURES, studies=(trees, leaf)),
+        _table("figure", "8", "trees and leaves", place, forest_sizes, (*MEASURES, "leaf"), studies=(trees, leaf)),
         _table(
             "table",
             "8",

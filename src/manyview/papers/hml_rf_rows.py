@@ -32,6 +32,7 @@ __all__ = [
 
 MEASURES = ("purity", "NMI", "RI", "F1", "ARI")
 REMOVED = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+LEAVES = (3, 5, 10, 20)  # from which a size is found without classes
 HIDDEN = 0.4  # of the tags, where completion is judged
 VARIANTS: dict[str, dict[str, Any]] = {
     "HML-RF": {},
@@ -270,8 +271,7 @@ def layers(task: Task, scale: Scale) -> list[Row]:
     found = []
     for number in (2, 5) if scale.quick else range(2, 8):
         run = _labelled(task, partial(_forest, _trees(scale), {"n_layers": number}))
-        found.append(Row(f"{number} layers", run, str(number)))
-        found.append(Row(f"curve: {number} layers", run, study="layers", x=float(number)))
+        found.append(Row(f"{number} layers", run, str(number), study="layers", x=float(number), listed=True))
     return found
 
 
@@ -303,8 +303,32 @@ def forest_sizes(task: Task, scale: Scale) -> list[Row]:
     for size in (1, 10) if scale.quick else (1, 2, 3, 5, 10, 20):
         for line, share in (("all tags", 0.0), ("40 % hidden", HIDDEN)):
             run = _labelled(task, partial(_leaves, n_trees, size, share))
-            rows.append(Row(f"leaves of {size}, {line}", run, study="leaf", line=line, x=float(size)))
+            name, listed = f"leaves of {size}, {line}", size in (3, 10)
+            rows.append(Row(name, run, study="leaf", line=line, x=float(size), listed=listed))
+    for line, share in (("all tags", 0.0), ("40 % hidden", HIDDEN)):
+        rows.append(Row(f"leaves found by hiding a fifth of the tags, {line}", _found_leaves(task, n_trees, share)))
     return rows
+
+
+def _found_leaves(task: Task, n_trees: int, share: float) -> Callable[[int], Found]:
+    """The size of leaves that finds a fifth of the tags again best, hidden for that; looks at no class."""
+
+    def run(seed: int) -> Found:
+        from .. import metrics
+        from ..evaluation.splits import hide_tags
+        from ..methods.forest.tag_forest import TagForest
+
+        data = _with_fewer(task.data, share, seed)
+        left, hidden = hide_tags(data.tags, 0.2, 1000 + seed, on_items=2)
+        recall = {}
+        for size in LEAVES:
+            model = TagForest(2, n_estimators=n_trees, min_samples_leaf=size, random_state=seed).fit(data.looks, left)
+            recall[size] = metrics.recall_at(hidden, model.tag_scores(method="leaf_frequency"), 5, known=left.yes)
+        best = max(recall, key=lambda size: recall[size])
+        labels = data.forest(seed, n_trees, min_samples_leaf=best)
+        return Found(labels, {"leaf": float(best)}, task.data.judged)
+
+    return run
 
 
 def _leaves(n_trees: int, size: int, share: float, data: Tagged, seed: int) -> Places:

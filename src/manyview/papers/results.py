@@ -35,7 +35,7 @@ def summed_up(
             runs[row.name].append(cells[row.name, seed])
     reference, tables = printed(paper)
     known = tables.get(table.published or table.name)
-    lines = [_line(row.name, row.published, runs[row.name], table, known) for row in rows if not row.study]
+    lines = [_line(row.name, row.published, runs[row.name], table, known) for row in rows if row.is_line]
     lines += [_best(best, rows, runs, table, known) for best in table.best]
     return {
         "paper": paper,
@@ -89,7 +89,7 @@ def _line(
     beside = known.rows.get(published, {}) if known else {}
     figures = {}
     for figure in table.figures:
-        values = [run["figures"][figure] for run in runs if figure in run["figures"]]
+        values = _values(runs, figure)
         one: dict[str, float | None] = {}
         if values:
             one = {"mean": float(np.mean(values)), "deviation": float(np.std(values))}
@@ -130,10 +130,10 @@ def _not_run(rows: Sequence[Row], table: Table, known: Printed | None) -> list[d
 def _study(study: Study, rows: Sequence[Row], runs: Mapping[str, Any]) -> dict[str, Any]:
     lines: dict[tuple[str, str], list[list[float]]] = {}
     for row in rows:
-        if row.study != study.name or row.x is None or not runs[row.name]:
+        if row.study != (study.of or study.name) or row.x is None or not runs[row.name]:
             continue
         for figure in study.figures:
-            values = [run["figures"][figure] for run in runs[row.name] if figure in run["figures"]]
+            values = _values(runs[row.name], figure)
             if values:
                 point = [float(row.x), float(np.mean(values)), float(np.std(values))]
                 lines.setdefault((row.line, figure), []).append(point)
@@ -162,7 +162,7 @@ def _level(study: Study, runs: Mapping[str, Any], lines: dict[tuple[str, str], l
     if not study.level or not places or not runs.get(study.level):
         return
     for figure in study.figures:
-        values = [run["figures"][figure] for run in runs[study.level] if figure in run["figures"]]
+        values = _values(runs[study.level], figure)
         if values:
             spot = [float(np.mean(values)), float(np.std(values))]
             lines[study.level, figure] = [[min(places), *spot], [max(places), *spot]]
@@ -208,11 +208,15 @@ def _tests(table: Table, runs: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for first, second in table.compared:
         for figure in table.figures:
-            a, b = ([run["figures"][figure] for run in runs.get(name, [])] for name in (first, second))
+            a, b = (_values(runs.get(name, []), figure) for name in (first, second))
             if min(len(a), len(b)) > 1:
                 p = float(ttest_ind(a, b, equal_var=False).pvalue) if np.ptp(a) + np.ptp(b) > 0 else None
                 found.append({"rows": [first, second], "figure": figure, "p": p})
     return found
+
+
+def _values(runs: Sequence[Mapping[str, Any]], figure: str) -> list[float]:
+    return [run["figures"][figure] for run in runs if figure in run["figures"]]
 
 
 def text(summary: Mapping[str, Any]) -> str:

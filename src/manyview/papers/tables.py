@@ -82,6 +82,7 @@ class Row:
     published : the name of the printed row it stands beside
     seeds : how many runs make sense, where fewer than the table's (a method without chance needs one)
     study, line, x : the curve it is a point of, which line of it, and where
+    listed : whether a point of a curve is a line of the table as well
     shows : "confusion", "samples": what the page shows of its first runs
     """
 
@@ -93,6 +94,12 @@ class Row:
     line: str = ""
     x: float | None = None
     shows: tuple[str, ...] = ()
+    listed: bool = False
+
+    @property
+    def is_line(self) -> bool:
+        """Whether it stands in the table, not only in a curve."""
+        return self.listed or not self.study
 
 
 @dataclass(frozen=True)
@@ -108,7 +115,10 @@ class Best:
 
 @dataclass(frozen=True)
 class Study:
-    """A curve: what is varied, what is drawn over it, and what it says; ``level`` names a row drawn as a level line."""
+    """A curve: what is varied, what is drawn over it, and what it says; and ``level``, a row drawn level.
+
+    of : the curve whose points it draws by other figures; its own where empty
+    """
 
     name: str
     title: str
@@ -117,6 +127,7 @@ class Study:
     log: bool = False
     note: str = ""
     level: str = ""
+    of: str = ""
 
 
 @dataclass(frozen=True)
