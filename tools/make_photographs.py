@@ -1,9 +1,9 @@
 """Make the photographs that ship: ``python tools/make_photographs.py FOLDER src/manyview/datasets/photographs``.
 
 FOLDER holds the unpacked pictures of GCompris (the ``.rcc`` files of Debian's package gcompris-qt-data 3.1, each
-folder with a README that names author, licence and source of every picture). ``photographs.txt`` beside this file says which are taken,
-what they are called here and which tags they get; those tags were written for manyview. Every picture is reduced to 320
-pixels and gets author, licence and source in its own metadata; every second one, by lot, gets its tags as well.
+folder with a README that names author, licence and source of every picture). ``photographs.txt`` beside this file says
+which are taken, what they are called here and which tags they get; those tags were written for manyview. Every picture
+is reduced to 320 pixels and gets author, licence and source in its own metadata; half of them, by lot, get their tags.
 """
 
 from __future__ import annotations
