@@ -184,7 +184,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                 numbers = kinds[voting] if points.names and kinds.max() < n_clusters else np.zeros(voting.size, np.intp)
                 outcome = None
                 few = electors.of(np.arange(voting.size if numbers.any() else 1))  # one stands for all that are alike
-                self.state_ = {"rows": few.rows, "present": few.present, "labels": numbers[: few.rows.shape[0]]}
+                labels = numbers[: few.rows.shape[0]]
+                self.state_ = {"rows": few.rows, "present": few.present, "gaps": "filled", "labels": labels}
             else:
                 _warn_if_few(electors.rows.shape[0], n_clusters)
                 if previous is not None:
@@ -223,7 +224,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                 parts = [(rows_of[name], speaking[name]) for name, _ in self.active_views_]
                 says = getattr(self, "says_", {})  # models of the first edition gave every view the same
                 weights = np.array([says.get(name, 1.0) for name, _ in self.active_views_])
-                points = points_of(self.active_views_, views.n_items, parts, weights)
+                points = points_of(self.active_views_, views.n_items, parts, threads, weights, self.state_)
                 here = points.of(rows)
                 labels[rows] = place_new(self.state_, here, views[rows], threads)
                 if (level := getattr(self, "level_", None)) is not None:
@@ -275,7 +276,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.active_views_ = [(name, key) for key, name, _, _ in parts]
         with step("say of the views"):
             says = self._weigh(views, prepared, parts, n_clusters, threads)
-        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], says)
+        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], threads, says)
 
     def _weigh(self, views: Views, prepared: Prepared, parts: list[Any], n_clusters: int, threads: Workers) -> Floats:
         """How much say the views that vary have; a warning where they tell different stories."""
