@@ -243,8 +243,8 @@ PARTS = (
     Part(
         "workers",
         (15,),
-        "the k-means family on a Dask cluster has the bits of one thread: any chunks, one, two and three workers, after "
-        "workers were killed, and after the process that fits was",
+        "the k-means family on a Dask cluster has the bits of one thread: any chunks, one, two and three workers, "
+        "after workers were killed, and after the process that fits was",
         (
             "methods/kmeans/test_canonical.py",
             "engines/test_cluster.py",

@@ -148,16 +148,16 @@ def show(
         print_clusters(clusters)
 
 
-def _asked(
-    found: Any, search: str | None, like: list[str], others: list[str], alike: float | None
-) -> str | None:
+def _asked(found: Any, search: str | None, like: list[str], others: list[str], alike: float | None) -> str | None:
     """The search that words and items to be alike ask for together."""
     from ..errors import ParameterError
     from ..workflow.reading.alike import LEAST, check_asked
 
     if not like:
         if alike is not None or others:
-            what = "--alike says how much like what --like names" if alike is not None else f"{others[0]!r} has no place"
+            what = (
+                "--alike says how much like what --like names" if alike is not None else f"{others[0]!r} has no place"
+            )
             raise ParameterError(f"{what}; did you mean --like {' '.join(others) or 'ITEM'}?")
         return search
     numbers = [found.items.named(name).id for name in (*like, *others)]

@@ -18,7 +18,18 @@ from ..clusters.state import State
 from ..run_views import TAGS, fit_views
 from .index import Index
 
-__all__ = ["HARDLY", "LEAST", "STOPS", "Alike", "Asked", "alike_to", "check_asked", "most_alike_first", "read_asked", "say_alike"]
+__all__ = [
+    "HARDLY",
+    "LEAST",
+    "STOPS",
+    "Alike",
+    "Asked",
+    "alike_to",
+    "check_asked",
+    "most_alike_first",
+    "read_asked",
+    "say_alike",
+]
 
 LEAST = 0.99
 """How much alike is enough where nobody says: more than 99 % of the pairs of items picked blindly."""
