@@ -55,7 +55,7 @@ def is_sparse(value: Any) -> bool:
 
 def is_dask(value: Any) -> bool:
     """Is this a Dask array? Answers without importing Dask."""
-    return type(value).__module__.startswith("dask.array")
+    return type(value).__module__.startswith("dask.array") and hasattr(value, "to_delayed")
 
 
 def holds_sparse(matrix: Matrix) -> bool:
