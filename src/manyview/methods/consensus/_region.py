@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...blocks import Workers
 from ...types import Places
@@ -15,8 +14,6 @@ from ._communities import communities
 
 __all__ = ["Region", "halves_of", "likely_region"]
 
-_REPRODUCED = 0.7
-"""What finer communities say more has to be said by both halves to this share, else it is an accident."""
 _FIRST, _STEP = 0.2, 1.24
 """The coarsest resolution, and how much finer each is than the one before."""
 _SHUFFLES = 2
@@ -33,28 +30,26 @@ class Region(NamedTuple):
     agreement: float
 
 
-def halves_of(
-    lists: Sequence[NDArray[np.int32]], rng: np.random.Generator
-) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]:
-    """Lists of neighbours, (n, k) each, dealt into two by chance, every row by itself; a single neighbour goes to both."""
-    first, second = [], []
-    for near in lists:
-        mixed = np.take_along_axis(near, np.argsort(rng.random(near.shape), axis=1), axis=1)
-        middle = near.shape[1] // 2
-        first.append(mixed[:, : max(1, middle)])
-        second.append(mixed[:, middle:])
-    return first, second
+def halves_of(graph: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """A symmetric CSR matrix as the sum of two, every link of it dealt to one of them by chance."""
+    from scipy.sparse import csr_matrix, triu
+
+    links = triu(graph, 1, format="coo")
+    is_first = rng.random(links.nnz) < 0.5
+    parts = []
+    for here in (is_first, ~is_first):
+        upper = csr_matrix((links.data[here], (links.row[here], links.col[here])), shape=graph.shape)
+        parts.append(csr_matrix(upper + upper.T))
+    return parts[0], parts[1]
 
 
-def likely_region(
-    pairs: Sequence[tuple[Any, Any]], fewest: float, most: float, seed: int, threads: Workers
-) -> Region:
+def likely_region(pairs: Sequence[tuple[Any, Any]], fewest: float, most: float, seed: int, threads: Workers) -> Region:
     """The resolution whose communities say most that both graphs of a pair say.
 
-    ``pairs`` are graphs of the same items, made from different halves of their neighbours. At resolutions that give
+    ``pairs`` are graphs of the same items, made from different halves of their links. At resolutions that give
     ``fewest`` to ``most`` communities, both graphs of a pair are cut into communities by themselves. Of the entropy H
-    of these the two share I (both above chance), and the largest I - 0.7 H wins: more communities are better as long as
-    seven tenths of what they add is found again in the other half.
+    of these the two share I (both above chance), and H - I is what either says alone. The largest I - (H - I) wins:
+    more communities are better as long as most of what they add is found again in the other half.
     """
     rng = np.random.default_rng(seed)
     graphs = [graph for pair in pairs for graph in pair]
@@ -66,9 +61,9 @@ def likely_region(
         number = round(float(np.exp(np.mean([np.log(labels.max() + 1.0) for labels in found]))), 6)
         if number > most:
             return best or Region(number, 0.0)
-        told = [shared_information(*found[p : p + 2], rng) for p in range(0, len(found), 2)]
+        told = [shared_information(a, b, rng) for a, b in zip(found[::2], found[1::2], strict=True)]
         shared, entropy = np.mean(told, axis=0).tolist()
-        said = shared - _REPRODUCED * entropy
+        said = shared - (entropy - shared)
         if number >= fewest and said > most_said:
             best, most_said = Region(number, shared / entropy if entropy > 0 else 0.0), said
         resolution *= _STEP

@@ -38,17 +38,19 @@ _FEW = 60
 """Items below which two groups are considered; from there on a coarse division in two hides all others."""
 _WIDTH = 0.4
 """How far from the region gaps still count, in logarithms."""
-_MOST_PAIRS, _LOOKS = 4, 4_000
-"""Times the neighbours are halved, and items that this is done for: fewer times where there are many items."""
+_LOOKS, _SEEN = 6, 1_000
+"""How often the links are halved, and items that are looked at each time."""
 _COPIES = 0.2
 """Of the usual distance; re-encoded and slightly cropped pictures are closer, different ones of the same thing not."""
 _EQUAL = 0.9
 """A larger number whose score is so near the best is taken: a cluster too many is one click, a lump hides things."""
 _CLEAR = 0.5
 """A rival below this share of the best score leaves no doubt."""
-_GROUPED = 0.35
-"""Modularity below which there is hardly anything to find: noise in many dimensions has less, every collection tried
-has more. Noise in few dimensions has more, too."""
+_GROUPED = 0.5
+"""Agreement of two halves below which either says more alone than with the other; noise has less, unless it has two or
+three dimensions, where any cut along a line is found again."""
+_GROUPED_FEW = 0.35
+"""Modularity that says the same of so few items that halves of their neighbours say nothing."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ class ClusterNumbers:
     between two ``eigenvalues`` of their graph, less the farther from the number of ``communities`` (a mean) that two
     halves of the neighbours agree on. ``coarser`` and ``finer`` are the best numbers well below and well above,
     ``runner_up`` the best one outside 0.8 to 1.25 times the suggested, with ``rival`` times its score (more than 1
-    where the larger of two near equal ones was taken); None where there is none. ``modularity`` of the communities says
-    how far the items form groups at all. ``reason`` says it in words.
+    where the larger of two near equal ones was taken); None where there is none. ``agreement`` of the halves (1 at
+    best, 0 by chance; NaN in runs of earlier versions) says how far to trust it, ``modularity`` how far the items form
+    groups at all. ``reason`` says it in words.
     """
 
     n_clusters: int
@@ -76,6 +79,7 @@ class ClusterNumbers:
     modularity: float
     n_items: int
     """Different items that were looked at."""
+    agreement: float = float("nan")
 
     def svg(self) -> str:
         """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
@@ -137,13 +141,12 @@ def count_clusters(
         if n_items < _FEWEST or not points.names:
             return _too_few(n_items)
         count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
-        lists = _neighbour_lists(points, count, seed, threads)
-        graph = _graph(points, lists, threads)
+        graph = _graph(points, _neighbour_lists(points, count, seed, threads), threads)
         tick(sum(parts[:3]))
-        pairs = _halved(points, lists, seed, threads)
-        most = min(n_items / count, _MOST_VECTORS)  # smaller communities have to name strangers as neighbours
-        level = likely_region(pairs, _fewest(n_items), most, seed, threads).number
         W = graph.part(np.arange(n_items))
+        looks = _looks(points, W, count, seed, threads)
+        most = looks[0][0].shape[0] / count  # smaller communities have to name strangers as neighbours
+        level, agreement = likely_region(looks, _fewest(n_items), most, seed, threads)
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
         numbers = _numbers(candidates, n_items, level, n_vectors)
         n_vectors = max(n_vectors, int(numbers[-1]) + 1)
@@ -151,7 +154,7 @@ def count_clusters(
         modularity = graph.modularity(communities(W, seed))
     numbers = numbers[numbers < values.size]
     score = (values[numbers - 1] - values[numbers]) * np.exp(-((np.log(numbers / level) / _WIDTH) ** 2) / 2)
-    return _decide(numbers, score, values, level, modularity, n_items)
+    return _decide(numbers, score, values, level, modularity, n_items, agreement)
 
 
 def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
@@ -231,13 +234,20 @@ def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> 
     return NeighbourGraph(points.rows.shape[0], spaces, found, weights, threads)
 
 
-def _halved(points: Points, lists: list[NDArray[np.int32]], seed: int, threads: Workers) -> list[tuple[Any, Any]]:
-    """Pairs of graphs, each of a random half of the neighbours."""
-    everyone, pairs = np.arange(points.rows.shape[0]), []
-    for number in range(int(np.clip(_LOOKS // everyone.size, 1, _MOST_PAIRS))):
-        first, second = halves_of(lists, np.random.default_rng([seed, number]))
-        pairs.append((_graph(points, first, threads).part(everyone), _graph(points, second, threads).part(everyone)))
-    return pairs
+def _looks(points: Points, W: Any, count: int, seed: int, threads: Workers) -> list[tuple[Any, Any]]:
+    """Halves of the links, several times; of a sample each time where there are many items.
+
+    The more items of a group there are, the finer a structure their nearest neighbours show.
+    """
+    n_items, looks = points.rows.shape[0], []
+    for number in range(_LOOKS):
+        rng = np.random.default_rng([seed, number])
+        seen = W
+        if n_items > _SEEN:
+            sample = points.of(np.sort(rng.choice(n_items, _SEEN, replace=False)))
+            seen = _graph(sample, _neighbour_lists(sample, count, seed, threads), threads).part(np.arange(_SEEN))
+        looks.append(halves_of(seen, rng))
+    return looks
 
 
 def _fewest(n_items: int) -> int:
@@ -260,7 +270,7 @@ def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vec
 
 
 def _decide(
-    numbers: Places, score: Floats, values: Floats, level: float, modularity: float, n_items: int
+    numbers: Places, score: Floats, values: Floats, level: float, modularity: float, n_items: int, agreement: float
 ) -> ClusterNumbers:
     def best(where: NDArray[np.bool_]) -> int | None:
         return int(numbers[where][np.argmax(score[where])]) if where.any() else None
@@ -282,18 +292,18 @@ def _decide(
         f"{name}: {number}" for name, number in (("coarser", coarser), ("finer", finer)) if number is not None
     )
     levels = f" {levels[0].upper()}{levels[1:]}." if levels else ""
-    if modularity < _GROUPED:
+    if agreement < _GROUPED if n_items >= _FEW else modularity < _GROUPED_FEW:
         reason = f"These items hardly form groups; {chosen} is a guess.{levels}"
     elif rival < _CLEAR:
         reason = f"{chosen} clusters: the neighbours of the items fall apart most clearly there.{levels}"
     else:
         reason = f"{chosen} clusters; {runner_up} fits almost as well.{levels}"
     found = (chosen, reason, coarser, finer, runner_up, rival, numbers, score, values, level, modularity, n_items)
-    return ClusterNumbers(*found)
+    return ClusterNumbers(*found, agreement)
 
 
 def _too_few(n_items: int) -> ClusterNumbers:
     what = "one different item is" if n_items == 1 else f"{n_items} different items are"
     reason = f"One cluster: {what} too few to find a number by. Ask for more with -k."
     none = np.empty(0)
-    return ClusterNumbers(1, reason, None, None, None, 0.0, none.astype(np.intp), none, none, 1.0, 0.0, n_items)
+    return ClusterNumbers(1, reason, None, None, None, 0.0, none.astype(np.intp), none, none, 1.0, 0.0, n_items, 0.0)
