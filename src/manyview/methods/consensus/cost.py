@@ -35,7 +35,7 @@ def parts_of_number(views: Views) -> tuple[float, float, float, float]:
     """Of preparing the views, finding copies, finding neighbours, and of the communities and eigenvalues."""
     n, d = min(views.n_items, _NUMBERED), _width(views)
     pairs = 2.1e-10 * n * n * d
-    return 5e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.3e-4 * n + 2e-3 * min(n, 1_000)
+    return 5e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
 
 
 def memory_of_fit(views: Views, n_clusters: int, n_members: int) -> float:
