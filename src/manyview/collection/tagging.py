@@ -85,6 +85,10 @@ class Tagging:
             )
         )
 
+    def counts(self) -> tuple[int, int]:
+        """How many different tags files and tables say, and how often."""
+        return tuple(self._catalog.row("SELECT count(DISTINCT tag_id), count(*) FROM item_tags"))
+
     def containing(self, letters: str) -> Ints:
         """The numbers of the tags that hold these letters, in any case."""
         return distinct(

@@ -26,11 +26,11 @@ from ..agreement import Sample
 from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, say
 from ..preparation import Prepared, key_of, prepare, words_again
 from ._electors import numbered, representatives, voters, warn_if_few
-from ._landmarks import choose_landmarks, number_of_landmarks, place_items, place_rest
+from ._landmarks import choose_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, scrambled, view_says
 from ._vote import Outcome, Points, kinds_of, points_of, vote
-from .cost import cost_of_steps
+from .cost import cost_of_steps, number_of_landmarks, shape_of
 from .levels import cut_levels, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
@@ -182,12 +182,13 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         seed = int(as_generator(self.random_state).integers(2**31))
         given = given_members(entries, views)
         previous = None if self.previous is None else check_previous(self.previous, views.n_items)
-        most = number_of_landmarks(self.landmarks, views, n_clusters, n_members)
+        shape = shape_of(views)
+        most = number_of_landmarks(self.landmarks, shape, n_clusters, n_members)
         self.landmarks_ = landmarks = choose_landmarks(has_any, views.mask, previous, most, seed)
         settings = (n_clusters, n_members, seed)
         with aloud(type(self).__name__, self.verbose), workers(self.n_jobs) as threads:
             n_voting = views.n_items if landmarks is None else landmarks.size
-            expect(cost_of_steps(views, n_clusters, n_members, self.n_jobs, n_voting))
+            expect(cost_of_steps(shape, n_clusters, n_members, self.n_jobs, n_voting))
             if landmarks is None:
                 self._fit_all(views, given, previous, *settings, threads)
                 return self
