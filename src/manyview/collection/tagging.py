@@ -118,7 +118,8 @@ class Tagging:
         with self._catalog.transaction():
             try:
                 before = self._said_before(table, columns, list(said))
-                changed, rows = [], []
+                changed: list[tuple[int]] = []
+                rows: list[tuple[Any, ...]] = []
                 for item, sources in said.items():
                     now: dict[Any, Any] = {}  # of two spellings the first counts
                     for source, words in sources.items():

@@ -342,33 +342,6 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=5)
         return found.weights
 
-    def _place_rest(
-        self,
-        views: Views,
-        has_any: NDArray[np.bool_],
-        landmarks: Places,
-        given: list[NDArray[np.int32]],
-        tick: Any,
-        threads: Workers,
-    ) -> None:
-        """Results for all items from those of the landmarks, which are stored."""
-        small = {"labels": self.labels_, "leaves": self.levels_["leaves"], "members": self.member_labels_}
-        found = {name: np.full((views.n_items, *part.shape[1:]), -1, part.dtype) for name, part in small.items()}
-        for name, part in small.items():
-            found[name][landmarks] = part
-        rest = has_any.copy()
-        rest[landmarks] = False
-        done = 0
-        for items, placed in place_rest(self, views, np.flatnonzero(rest), given, threads):
-            for name, part in placed._asdict().items():
-                found[name][items] = part
-            done += items.size
-            tick(done)
-        self.labels_, self.member_labels_ = found["labels"], found["members"]
-        self.levels_ = {**self.levels_, "leaves": found["leaves"]}
-        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
-        self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
-
     def _store(self, views: Views, numbers: Places, source: Places, outcome: Outcome | None) -> None:
         """Results for all items from those of the ones that voted; ``source`` says who stands for whom (-1: nobody)."""
         placed = source >= 0
@@ -395,3 +368,30 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         shares = {} if outcome is None else outcome.shares
         self.view_shares_ = {name: shares.get(name, 0.0) for name in views.names}
         self.joined_share_ = shares.get(None, 0.0)
+
+    def _place_rest(
+        self,
+        views: Views,
+        has_any: NDArray[np.bool_],
+        landmarks: Places,
+        given: list[NDArray[np.int32]],
+        tick: Any,
+        threads: Workers,
+    ) -> None:
+        """Results for all items from those of the landmarks, which are stored."""
+        small = {"labels": self.labels_, "leaves": self.levels_["leaves"], "members": self.member_labels_}
+        found = {name: np.full((views.n_items, *part.shape[1:]), -1, part.dtype) for name, part in small.items()}
+        for name, part in small.items():
+            found[name][landmarks] = part
+        rest = has_any.copy()
+        rest[landmarks] = False
+        done = 0
+        for items, placed in place_rest(self, views, np.flatnonzero(rest), given, threads):
+            for name, part in placed._asdict().items():
+                found[name][items] = part
+            done += items.size
+            tick(done)
+        self.labels_, self.member_labels_ = found["labels"], found["members"]
+        self.levels_ = {**self.levels_, "leaves": found["leaves"]}
+        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
+        self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
