@@ -24,7 +24,7 @@ from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._graph import NeighbourGraph
 from ._vote import Points, kinds_of, points_of
-from .cost import parts_of_number
+from .cost import parts_of_number, shape_of
 
 __all__ = ["ClusterNumbers", "count_clusters"]
 
@@ -127,7 +127,7 @@ def count_clusters(
     if everyone.size > limit:
         everyone = np.sort(np.random.default_rng(seed).choice(everyone, limit, replace=False))
     chosen = views if everyone.size == views.n_items else views[everyone]
-    parts = parts_of_number(chosen)
+    parts = parts_of_number(shape_of(chosen))
     with workers(n_jobs) as threads, step("number of clusters", of=sum(parts)) as tick:
         points = _prepared(chosen, threads)
         tick(parts[0])
