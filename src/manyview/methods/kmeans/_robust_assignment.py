@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.source import Rows
+from ...engines.device import device_form
 from ...types import Floats, Places
 from . import _robust_kmeans_kernels as kernels
 from ._scaled_views import Centroids, ScaledView, ViewFrame, open_view
@@ -197,6 +198,7 @@ def open_views(rows: Rows, frame: Frame) -> list[ScaledView]:
     return views
 
 
+@device_form("manyview.methods.kmeans._robust_device")
 def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, NDArray[Any]]:
     """Assign rows, measure their residuals, and add them up for the next centroids."""
     frame, views = shared.frame, open_views(rows, shared.frame)
