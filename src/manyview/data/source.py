@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, is_dask, is_sparse
 from ..errors import ViewError
 
-__all__ = ["FilePart", "RowSource", "Rows", "file_part", "pieces_of", "source_of", "stack", "view_column"]
+__all__ = ["FilePart", "RowSource", "Rows", "csr_of", "file_part", "pieces_of", "source_of", "stack", "view_column"]
 
 _MOST_OPEN = 512  # spans whose kept results a process remembers; the oldest go first
 
@@ -199,13 +199,18 @@ def _open_column(column: Any) -> Any:
     if isinstance(column, FilePart):
         return column.open()
     if isinstance(column, _SparseFiles):
-        from scipy.sparse import csr_matrix
-
-        parts = tuple(part.open() if isinstance(part, FilePart) else part for part in column[:3])
-        matrix = csr_matrix(column.shape, dtype=parts[0].dtype)
-        matrix.data, matrix.indices, matrix.indptr = parts  # the constructor would look at all of them
-        return matrix
+        parts = (part.open() if isinstance(part, FilePart) else part for part in column[:3])
+        return csr_of(*parts, column.shape)
     return column
+
+
+def csr_of(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
+    """A CSR matrix of parts that were checked before: the constructor would look at all of them."""
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(shape, dtype=data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    return matrix
 
 
 def pieces_of(column: Any, start: int, stop: int) -> list[Any]:

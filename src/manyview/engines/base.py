@@ -103,6 +103,9 @@ class Engine(Protocol):
     def read(self, state: Any) -> Any:
         """A kept state as an array."""
 
+    def let_go(self, states: Sequence[Any]) -> None:
+        """These states will not be asked for again."""
+
 
 def add_up(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
     """Tuples added up place by place, arrays in place; None stays None."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..blocks import DEFAULT_JOBS, Workers, effective_n_jobs, workers
+from ..durable import make_folder
 from ..errors import ParameterError
 from .base import Engine
+from .cluster import DaskEngine, connect, is_client, refuse_open_lines
 from .local import LocalEngine
 
 __all__ = ["on", "working"]
@@ -60,6 +64,10 @@ def on(
         with _chosen(_device_engine(memory), n_jobs):
             yield
         return
+    if is_client(where) or (isinstance(where, str) and "://" in where):
+        with _cluster(where, n_jobs, folder):
+            yield
+        return
     raise ParameterError(
         f"manyview.on takes 'threads', 'serial', 'cuda', a Dask client or the address of a scheduler; got {where!r}."
     )
@@ -88,6 +96,24 @@ def _bytes(memory: Any) -> int:
     if not found or number <= 0:
         raise ParameterError(f"memory must be a number of bytes or words such as '60 GiB'; got {memory!r}.")
     return int(number * (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " "))
+
+
+@contextmanager
+def _cluster(where: Any, n_jobs: int | None, folder: Any) -> Iterator[None]:
+    """A Dask cluster, with a folder that its workers see."""
+    client = connect(where) if isinstance(where, str) else where
+    try:
+        refuse_open_lines(client)
+        with ExitStack() as stack:
+            if folder is None:
+                folder = stack.enter_context(TemporaryDirectory(prefix="manyview-", ignore_cleanup_errors=True))
+            home = Path(folder).absolute()
+            make_folder(home)
+            stack.enter_context(_chosen(lambda threads: DaskEngine(threads, client, home), n_jobs))
+            yield
+    finally:
+        if client is not where:
+            client.close()
 
 
 @contextmanager

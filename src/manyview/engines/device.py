@@ -54,7 +54,7 @@ class DeviceEngine(LocalEngine):
         combine: Combine = add_up,
     ) -> Iterator[tuple[Any, Any]]:
         module = importlib.import_module(_FORMS[task]) if task in _FORMS else None
-        if module is None or not module.suits(shared):
+        if module is None or source.is_remote or not module.suits(shared):
             spans = [(span.start, span.stop) for span in plan.spans]
             yield from super().map(task, source, plan, shared, self._cut(states, spans), combine)
             return

@@ -181,7 +181,9 @@ def _next_round(problem: Problem, run: _Run, report: Callable[[int, float, int],
         reseeded=run.reseeded,
         tools=problem.tools,
     )
-    run.sums, run.states = _pass(problem, round_leaf, shared, run.states)
+    before = run.states
+    run.sums, run.states = _pass(problem, round_leaf, shared, before)
+    problem.engine.let_go(before)
     run.residual_sums = run.sums.residual_sums * problem.unit
     log_phi, run.log_omega, run.log_alpha = objective_and_weights(
         run.residual_sums, problem.share, problem.total_weight, problem.gamma, problem.fixed_weights
@@ -283,5 +285,7 @@ def assign_items(
     """Label items by the smallest ``sum_v weights_v |x^v - f_k^v|``, per span; with distances per view if asked."""
     frame = replace(frame, rule="exact")
     shared = Round(frame, points, weights, with_distances=distances)
-    results = engine.map(label_leaf, source, make_plan(source, frame), shared, None)
-    return [engine.read(state) for _, state in results]
+    states = [state for _, state in engine.map(label_leaf, source, make_plan(source, frame), shared, None)]
+    found = [engine.read(state) for state in states]
+    engine.let_go(states)
+    return found
