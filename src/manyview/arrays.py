@@ -32,7 +32,8 @@ _WIDEST = 2**26
 _COPIES = 2**16  # a dense array may show the values it holds this often (a sliding window does)
 
 _NOT_YET = {
-    "dask": "call .compute() on it, or write it to .npy files and pass those memory-mapped",
+    "dask": "pass a Dask array (.to_dask_array(lengths=True)) to a method that runs on a cluster (see manyview.on), or "
+    "call .compute() on it",
     "torch": "pass tensor.detach().cpu().numpy()",
     "cupy": "pass array.get()",
     "jax": "pass numpy.asarray(array)",
@@ -45,8 +46,11 @@ class NotNumbers(ViewError, TypeError):
 
 
 def is_sparse(value: Any) -> bool:
-    """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else."""
-    return type(value).__module__.startswith("scipy.sparse")
+    """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else.
+
+    So is what makes such rows when it is asked for some (``makes_csr``): it has a shape, dtype and nnz as they do.
+    """
+    return type(value).__module__.startswith("scipy.sparse") or getattr(type(value), "makes_csr", False)
 
 
 def is_dask(value: Any) -> bool:

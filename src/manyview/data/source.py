@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix, is_dask, is_sparse
+from ..arrays import Matrix, holds_sparse, is_dask, is_sparse
 from ..errors import ViewError
 
 __all__ = ["FilePart", "RowSource", "Rows", "csr_of", "file_part", "pieces_of", "source_of", "stack", "view_column"]
@@ -54,7 +54,11 @@ def view_column(name: str) -> str:
 def source_of(views: Any, weight: NDArray[np.float64]) -> RowSource:
     """The rows of a ``Views``: its matrices, its "mask", and the "weight" of each item."""
     columns = {view_column(name): matrix for name, matrix in views.items()}
-    return RowSource(columns | {"mask": views.mask, "weight": weight})
+    sizes = {}
+    for name, matrix in views.items():
+        held, size = views.values_per_row(name), matrix.dtype.itemsize
+        sizes[view_column(name)] = 12 * held + 16 if holds_sparse(matrix) else held * size
+    return RowSource(columns | {"mask": views.mask, "weight": weight}, row_bytes=sizes)
 
 
 class FilePart(NamedTuple):
@@ -100,8 +104,11 @@ def file_part(array: NDArray[Any]) -> FilePart | None:
 class RowSource:
     """Named columns of ``n_rows`` rows each: dense arrays, CSR matrices or Dask arrays."""
 
-    def __init__(self, columns: Mapping[str, Any], key: str | None = None) -> None:
+    def __init__(
+        self, columns: Mapping[str, Any], key: str | None = None, row_bytes: Mapping[str, float] | None = None
+    ) -> None:
         self.columns = dict(columns)
+        self.row_bytes = dict(row_bytes or {})  # of views, on average
         self.n_rows = int(next(iter(self.columns.values())).shape[0])
         self.key = uuid.uuid4().hex if key is None else key
         self._open: dict[tuple[int, int], Rows] = {}
@@ -135,10 +142,6 @@ class RowSource:
             taken = column[items]
             columns[name] = taken.compute() if is_dask(taken) else taken
         return Rows(0, columns, {})
-
-    def with_columns(self, **columns: Any) -> RowSource:
-        """The same rows with more columns, or others."""
-        return RowSource(self.columns | columns)
 
     def close(self, start: int, stop: int) -> None:
         """Let go of some open rows and what was made of them; what was kept stays."""
@@ -186,7 +189,7 @@ def _opened(key: str, described: Mapping[str, Any]) -> RowSource:
         columns = {name: _open_column(column) for name, column in described.items()}
         n_rows = next((column.shape[0] for column in columns.values() if column is not None), 0)
         source = RowSource.__new__(RowSource)
-        source.columns, source.n_rows, source.key = columns, n_rows, key
+        source.columns, source.n_rows, source.key, source.row_bytes = columns, n_rows, key, {}
         source._open, source._kept = {}, OrderedDict()
         _SOURCES[key] = source
     _SOURCES.move_to_end(key)
@@ -199,8 +202,8 @@ def _open_column(column: Any) -> Any:
     if isinstance(column, FilePart):
         return column.open()
     if isinstance(column, _SparseFiles):
-        parts = (part.open() if isinstance(part, FilePart) else part for part in column[:3])
-        return csr_of(*parts, column.shape)
+        data, indices, indptr = (part.open() if isinstance(part, FilePart) else part for part in column[:3])
+        return csr_of(data, indices, indptr, column.shape)
     return column
 
 

@@ -109,6 +109,7 @@ def _cluster(where: Any, n_jobs: int | None, folder: Any) -> Iterator[None]:
                 folder = stack.enter_context(TemporaryDirectory(prefix="manyview-", ignore_cleanup_errors=True))
             home = Path(folder).absolute()
             make_folder(home)
+            stack.enter_context(client.as_current())  # for what Dask itself computes, as the look at chunks
             stack.enter_context(_chosen(lambda threads: DaskEngine(threads, client, home), n_jobs))
             yield
     finally:

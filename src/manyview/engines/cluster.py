@@ -1,9 +1,9 @@
 """The engine of a Dask cluster: one task for each span, on whichever worker is free.
 
-Rows are read by the workers: from files under their own paths, or from the chunks of Dask arrays. What is in the client's
-memory is written to the engine's folder first. States stay in that folder, one file for each span and pass, under names
-that are never used twice; the client only hands on the names. So a worker may die at any moment: its tasks run again
-elsewhere from the same files, and give the same bits.
+Rows are read by the workers: from files under their own paths, or from the chunks of Dask arrays. What is in the
+client's memory is written to the engine's folder first. States stay in that folder, one file for each span and pass,
+under names that are never used twice; the client only hands on the names. So a worker may die at any moment: its tasks
+run again elsewhere from the same files, and give the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arrays import is_dask, is_sparse
 from ..blocks import Workers, thread_limits
-from ..data.source import RowSource, file_part, pieces_of
+from ..data.source import RowSource, csr_of, file_part, pieces_of
 from ..durable import forget, make_folder, write_array
 from ..errors import MissingExtra, ParameterError, WorkerError
 from .base import Combine, Plan, Span, Task, add_up, run_span
@@ -49,18 +49,15 @@ class DaskEngine:
     def place(self, source: RowSource) -> RowSource:
         """The same rows, all in files or in chunks."""
         home = self.folder / f"rows-{source.key}"
-        columns = {name: self._filed(home, name, column) for name, column in source.columns.items()}
-        return RowSource(columns, source.key)
+        columns = {name: self._filed(home, column) for name, column in source.columns.items()}
+        return RowSource(columns, source.key, source.row_bytes)
 
-    def _filed(self, home: Path, name: str, column: Any) -> Any:
+    def _filed(self, home: Path, column: Any) -> Any:
         if is_dask(column):
             return column
         if is_sparse(column):
-            from ..data.source import csr_of
-
-            parts = (column.data, column.indices, column.indptr)
-            named = zip(("data", "indices", "indptr"), parts, strict=True)
-            return csr_of(*(self._filed(home, f"{name} {part}", array) for part, array in named), column.shape)
+            data, indices, indptr = (self._filed(home, part) for part in (column.data, column.indices, column.indptr))
+            return csr_of(data, indices, indptr, column.shape)
         if file_part(column) is not None or column.size == 0:
             return column
         make_folder(home)
@@ -117,8 +114,8 @@ class DaskEngine:
             listed = f" of {', '.join(files[:3])}" if files else ""
             raise WorkerError(
                 f"rows {span.start} to {span.stop - 1}{listed} killed {error.args[2] + 1} workers, the last "
-                f"{error.args[1].address}. Look at its log, most often for want of memory; what was finished is kept in "
-                f"{self.folder}."
+                f"{error.args[1].address}. Look at its log, most often for want of memory; what was finished is kept "
+                f"in {self.folder}."
             ) from error
         except (CommClosedError, OSError, TimeoutError) as error:
             raise WorkerError(
@@ -204,6 +201,6 @@ def _refuse_open(address: str, what: str) -> None:
         is_here = parts.hostname == "localhost"
     if not is_here:
         raise ParameterError(
-            f"the Dask {what} at {address} is on another machine, and the line to it is not encrypted: whoever can reach "
-            "it can run programs there. Start the cluster with TLS (distributed.Security) and use its tls:// address."
+            f"the Dask {what} at {address} is on another machine, and the line to it is not encrypted: whoever can "
+            "reach it can run programs there. Start the cluster with TLS (distributed.Security) and use its tls:// address."
         )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from typing import Any
 
-from ..errors import ParameterError
-
-__all__ = ["free_bytes", "need_device", "to_device", "why_not"]
+__all__ = ["device_name", "free_bytes", "to_device", "why_not"]
 
 _CHUNK_BYTES = 256 * 2**20
+
+
+def _is_interpreted() -> bool:
+    """Does Triton run kernels in Python, as tests have it where there is no device?"""
+    return os.environ.get("TRITON_INTERPRET") == "1"
 
 
 def why_not() -> str | None:
@@ -18,22 +22,22 @@ def why_not() -> str | None:
         return "torch and Triton are not installed: pip install 'manyview[gpu]'"
     import torch
 
-    if not torch.cuda.is_available():
+    if not torch.cuda.is_available() and not _is_interpreted():
         return "torch finds no CUDA device (`nvidia-smi` tells whether the driver does)"
     return None
 
 
-def need_device() -> None:
-    """Refuse work on a device that is not there."""
-    reason = why_not()
-    if reason is not None:
-        raise ParameterError(f"manyview.on('cuda') needs a graphics processor: {reason}.")
+def device_name() -> str:
+    """Where torch puts tensors."""
+    return "cpu" if _is_interpreted() else "cuda"
 
 
 def free_bytes() -> int:
     """Memory of the device that nobody uses."""
     import torch
 
+    if device_name() == "cpu":
+        return 2**30
     return int(torch.cuda.mem_get_info()[0]) + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
 
 
@@ -43,10 +47,8 @@ def to_device(array: Any, out: Any = None) -> Any:
     import torch
 
     if out is None:
-        return torch.from_numpy(np.array(array)).cuda()
+        return torch.from_numpy(np.array(array)).to(device_name())
     rows = max(1, _CHUNK_BYTES // max(1, array[:1].nbytes))
     for start in range(0, array.shape[0], rows):
-        part = np.ascontiguousarray(array[start : start + rows])
-        with np.errstate():
-            out[start : start + rows].copy_(torch.from_numpy(part if part.flags.writeable else part.copy()))
+        out[start : start + rows].copy_(torch.from_numpy(np.array(array[start : start + rows])))
     return out

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...data.source import Rows
 from ...gpu.cheapest import Views, cheapest_clusters, make_views
-from ...gpu.device import to_device
+from ...gpu.device import device_name, to_device
 from ...gpu.pieces import cut_by_cluster
 from ...gpu.sums import lengths_and_sums
 from ._robust_assignment import Frame, Partial, Round, assign_block, open_views
@@ -49,8 +49,8 @@ def _held(rows: Rows, frame: Frame) -> _Held:
         starts = [sum(widths[:v]) for v in range(len(widths))]
         columns = [slice(start, start + view.n_features) for start, view in zip(starts, opened, strict=True)]
         n_rows = opened[0].present.size
-        matrix = torch.zeros((n_rows, sum(widths)), dtype=getattr(torch, str(opened[0].dtype)), device="cuda")
-        scale = torch.zeros(sum(widths), dtype=torch.float64, device="cuda")
+        matrix = torch.zeros((n_rows, sum(widths)), dtype=getattr(torch, str(opened[0].dtype)), device=device_name())
+        scale = torch.zeros(sum(widths), dtype=torch.float64, device=device_name())
         for view, here in zip(opened, columns, strict=True):
             to_device(view.matrix, matrix[:, here])
             if view.shift is not None:
@@ -68,7 +68,7 @@ def _points(held: _Held, points: Any) -> Any:
     import torch
 
     rows = held.views.rows
-    together = torch.zeros((len(points[0]), rows.shape[1]), dtype=rows.dtype, device="cuda")
+    together = torch.zeros((len(points[0]), rows.shape[1]), dtype=rows.dtype, device=device_name())
     for part, here in zip(points, held.columns, strict=True):
         together[:, here] = to_device(part).to(rows.dtype)
     return together
@@ -129,7 +129,7 @@ def _moved(rows: Rows, shared: Round, before: Any, fresh: Any) -> int:
     here = {i - rows.start: k for i, k in shared.reseeded.items() if 0 <= i - rows.start < before.numel()}
     if here:
         before = before.clone()
-        before[torch.tensor(list(here), device="cuda")] = torch.tensor(
-            list(here.values()), dtype=before.dtype, device="cuda"
+        before[torch.tensor(list(here), device=device_name())] = torch.tensor(
+            list(here.values()), dtype=before.dtype, device=device_name()
         )
     return int((fresh != before).sum())

@@ -35,7 +35,6 @@ from ._robust_assignment import (
     round_leaf,
     sum_leaf,
 )
-from ._scaled_views import row_bytes
 
 __all__ = ["Outcome", "Problem", "assign_items", "make_plan", "objective_and_weights", "run_rounds"]
 
@@ -92,7 +91,7 @@ class Outcome:
 
 def make_plan(source: RowSource, frame: Frame) -> Plan:
     """Leaves large enough that adding up their sums costs little, small against memory."""
-    per_row = [row_bytes(source.columns[view.name]) for view in frame.views]
+    per_row = [source.row_bytes[view.name] for view in frame.views]
     n_bytes = sum(per_row) + 8 * frame.n_clusters * len(per_row)
     seconds = 0.25e-9 * sum(per_row) * (_NS_PER_NUMBER + _NS_PER_PRODUCT * frame.n_clusters)
     return cut(source.n_rows, max(n_bytes, LEAF_BYTES / MOST_ROWS), LEAF_BYTES, seconds)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from ...arrays import holds_sparse, is_sparse
+from ...arrays import holds_sparse, is_dask, is_sparse
 from ...data.checks import as_generator, check_sample_weight, per_view_numbers
 from ...data.parameters import RUNNING, Choice, Constraints, Given, Number
 from ...data.source import RowSource, source_of, view_column
@@ -101,6 +101,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     [True, True, False, False]
     """
 
+    _takes_chunks = True
     _constraints: ClassVar[Constraints] = {
         "n_clusters": Number(integer=True, low=1),
         "gamma": Number(low=1, low_open=True),
@@ -154,6 +155,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         n_clusters = check_n_clusters(self.n_clusters, int((weight > 0).sum()))
         if self.verbose:
             say("preparing (kernels compile on the first run only)")
+        self._check_spaces(views)
         with working(self.n_jobs) as engine:
             compared = self._fit_spaces(views, n_clusters, engine.threads)
             source = engine.place(source_of(compared, weight))
@@ -337,6 +339,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
                 centres = best.centroids[list(active).index(v)] + scalings[v].shift
             else:  # the same for every item that has it, and so for every cluster
                 row = matrix[np.flatnonzero(views.mask[:, v])[:1]]
+                row = row.compute() if is_dask(row) else row
                 row = row.toarray() if is_sparse(row) else row
                 centres = np.zeros((self.n_clusters_, matrix.shape[1])) + (row if row.shape[0] else 0.0)
             centers[name] = centres

@@ -17,7 +17,7 @@ from ...engines.base import Engine, cut, total
 from ...errors import ParameterError, ViewError
 from ...types import Floats
 from . import _scaled_view_kernels as kernels
-from ._scaled_views import Centroids, ViewFrame, contiguous, open_view, row_bytes
+from ._scaled_views import Centroids, ViewFrame, contiguous, open_view
 
 __all__ = ["Scaling", "learn_scaling"]
 
@@ -114,7 +114,7 @@ class _Pass(NamedTuple):
     frame: ViewFrame
 
     def over(self, task: Any, shared: Any, combine: Any) -> Any:
-        n_bytes = row_bytes(self.source.columns[self.frame.name])
+        n_bytes = self.source.row_bytes[self.frame.name]
         plan = cut(self.source.n_rows, n_bytes, BLOCK_BYTES, 1e-9 * _NS_PER_NUMBER * n_bytes / 4)
         return total(self.engine.map(task, self.source, plan, shared, None, combine), combine)[0]
 
