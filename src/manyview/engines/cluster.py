@@ -202,5 +202,6 @@ def _refuse_open(address: str, what: str) -> None:
     if not is_here:
         raise ParameterError(
             f"the Dask {what} at {address} is on another machine, and the line to it is not encrypted: whoever can "
-            "reach it can run programs there. Start the cluster with TLS (distributed.Security) and use its tls:// address."
+            "reach it can run programs there. Start the cluster with TLS (distributed.Security) and use its tls:// "
+            "address."
         )

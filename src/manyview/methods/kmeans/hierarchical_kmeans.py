@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.checks import as_generator, check_number
 from ...data.parameters import Choice, Constraints, Number
+from ...engines.local import LocalEngine
 from ...steps import each
 from ...types import Floats, Places
 from ..base import say
-from ._accelerated_rounds import Outcome, Problem, run_rounds
-from ._accelerated_tables import make_table
+from ._accelerated_rounds import Outcome, Problem, run_rounds, table_problem
 from ._accelerated_tree import cut_tree, merge_points, ward_tree
 from .accelerated_kmeans import ExactKMeans, random_points
 
@@ -166,6 +166,6 @@ def _merged_points(problem: Problem, starts: list[Outcome], best: Outcome) -> Fl
     scale = problem.table.scale.astype(np.float64)
     if mass.size <= _MOST_POINTS:
         return merge_points(points * scale, mass, n_clusters) / scale
-    table = make_table(points, scale)
-    table.keep_norms(problem.workers)
-    return run_rounds(replace(problem, table=table, weight=mass), best.points).points
+    here = LocalEngine(problem.engine.threads)
+    few = table_problem(points, scale, mass, problem.max_iter, problem.tol, problem.relocate, here)
+    return run_rounds(few, best.points).points
