@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import manyview
-from manyview import RobustMultiviewKMeans
+from manyview import AcceleratedKMeans, HierarchicalKMeans, RobustMultiviewKMeans
 from manyview.errors import ParameterError
 
 
@@ -39,6 +40,37 @@ def test_ties_are_settled_as_threads_do(device, seed):
     with manyview.on("cuda"):
         there = RobustMultiviewKMeans(7, **settings).fit(grid)
     np.testing.assert_array_equal(there.labels_, RobustMultiviewKMeans(7, **settings).fit(grid).labels_)
+
+
+@pytest.mark.parametrize("memory", [None, 4_000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kmeans_has_the_labels_of_threads(device, seed, dtype, memory):
+    rng = np.random.default_rng(seed)
+    looks, text = (view.astype(dtype) for view in sample(160, rng))
+    looks[:20] = np.nan
+    text[5] = text[6]
+    weight = rng.integers(0, 3, size=160)
+    for model in (
+        AcceleratedKMeans(6, random_state=seed, n_init=2, max_iter=9),
+        AcceleratedKMeans(6, random_state=seed, max_iter=9, empty_clusters="farthest"),
+        HierarchicalKMeans(4, random_state=seed, n_starts=2, max_iter=5),
+    ):
+        threads = clone(model).fit([looks, text], sample_weight=weight)
+        with manyview.on("cuda", memory=memory):
+            there = clone(model).fit([looks, text], sample_weight=weight)
+            np.testing.assert_array_equal(there.predict([looks, text]), there.labels_)
+        np.testing.assert_array_equal(there.labels_, threads.labels_)
+        np.testing.assert_allclose(there.objective_, threads.objective_, rtol=1e-9)
+
+
+def test_ties_of_kmeans_go_to_the_lowest_number(device, seed):
+    rng = np.random.default_rng(seed)
+    grid = rng.integers(-1, 2, size=(150, 3)).astype(np.float32)
+    centres = np.array([[1.0, 0, 0], [-1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    settings = {"init": centres, "max_iter": 4, "tol": 0}
+    with manyview.on("cuda"):
+        there = AcceleratedKMeans(5, **settings).fit(grid)
+    np.testing.assert_array_equal(there.labels_, AcceleratedKMeans(5, **settings).fit(grid).labels_)
 
 
 def test_what_has_no_form_for_the_device_runs_on_threads(device, seed):

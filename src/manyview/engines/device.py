@@ -2,7 +2,7 @@
 
 A task says with ``device_form`` which module has its form: a function of the same name, ``form(rows, shared, state) ->
 (partial, state)``, over all rows of a *group*, as many as the device can hold, with a tensor for the state; and
-``suits(shared)`` beside it, whether the task can be done so.
+``suits(source, shared)`` beside it, whether the task can be done so.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class DeviceEngine(LocalEngine):
         combine: Combine = add_up,
     ) -> Iterator[tuple[Any, Any]]:
         module = importlib.import_module(_FORMS[task]) if task in _FORMS else None
-        if module is None or source.is_remote or not module.suits(shared):
+        if module is None or source.is_remote or not module.suits(source, shared):
             spans = [(span.start, span.stop) for span in plan.spans]
             yield from super().map(task, source, plan, shared, self._cut(states, spans), combine)
             return

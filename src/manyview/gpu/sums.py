@@ -10,8 +10,11 @@ from .pieces import Pieces
 __all__ = ["cluster_sums", "lengths_and_sums"]
 
 
-def cluster_sums(rows: Any, counts: Any, pieces: Pieces) -> tuple[Any, Any]:
-    """Weighted sums of the rows of each cluster (K, d), and their weights (K,), float64. One read of the rows."""
+def cluster_sums(rows: Any, counts: Any, pieces: Pieces, which: Any = None) -> tuple[Any, Any]:
+    """Weighted sums of the rows of each cluster (K, d), and their weights (K,), float64. One read of the rows.
+
+    With ``which``, pieces are of these rows alone.
+    """
     import torch
 
     from . import _sum_kernels as kernels
@@ -19,10 +22,11 @@ def cluster_sums(rows: Any, counts: Any, pieces: Pieces) -> tuple[Any, Any]:
     n_pieces, width = pieces.cluster.numel(), rows.shape[1]
     sums = torch.empty((n_pieces, width), dtype=torch.float64, device=rows.device)
     mass = torch.empty(n_pieces, dtype=torch.float64, device=rows.device)
+    order = pieces.order if which is None else which[pieces.order].int()
     tile = min(256, max(16, 1 << (width - 1).bit_length()))
     if n_pieces:
         kernels.plain_sums[(n_pieces, -(-width // tile))](
-            rows, pieces.order, counts, pieces.first, pieces.last, sums, mass, width, 16, tile, num_warps=2
+            rows, order, counts, pieces.first, pieces.last, sums, mass, width, 16, tile, num_warps=2
         )
     return pieces.fold(sums), pieces.fold(mass)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.source import Rows
+from ...data.source import Rows, RowSource
 from ...gpu.cheapest import Views, cheapest_clusters, make_views
 from ...gpu.device import device_name, to_device
 from ...gpu.pieces import cut_by_cluster
@@ -22,7 +22,7 @@ __all__ = ["round_leaf", "suits"]
 _ALIGNED = 16
 
 
-def suits(shared: Round) -> bool:
+def suits(source: RowSource, shared: Round) -> bool:
     """Dense views of one type, by the rule of the paper; the others are worked on by threads."""
     views = shared.frame.views
     return shared.frame.rule == "literal" and not any(v.is_sparse for v in views) and len({v.dtype for v in views}) == 1
