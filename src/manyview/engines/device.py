@@ -56,7 +56,9 @@ class DeviceEngine(LocalEngine):
         module = importlib.import_module(_FORMS[task]) if task in _FORMS else None
         if module is None or source.is_remote or not module.suits(source, shared):
             spans = [(span.start, span.stop) for span in plan.spans]
-            yield from super().map(task, source, plan, shared, self._cut(states, spans), combine)
+            given = self._cut(states, spans)
+            read = None if given is None else [self.read(state) for state in given]
+            yield from super().map(task, source, plan, shared, read, combine)
             return
         form, groups = getattr(module, task.__name__), self._groups_of(source)
         given = self._cut(states, groups)
