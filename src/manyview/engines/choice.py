@@ -24,9 +24,7 @@ _CHOSEN: ContextVar[Callable[[Workers], Engine]] = ContextVar("manyview_engine",
 
 
 @contextmanager
-def on(
-    where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None, memory: Any = None
-) -> Iterator[None]:
+def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None, memory: Any = None) -> Iterator[None]:
     """Choose where the fits inside are computed. The answers are the same everywhere.
 
     Parameters

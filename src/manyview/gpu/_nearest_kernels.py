@@ -85,7 +85,9 @@ def cheapest(
             for column in range(begin, stop, BD):
                 columns = tl.multiple_of(column, 16) + tl.arange(0, BD)
                 held = columns < stop
-                x = tl.load(X + rows[:, None] * width + columns[None, :], mask=inside[:, None] & held[None, :], other=0.0)
+                x = tl.load(
+                    X + rows[:, None] * width + columns[None, :], mask=inside[:, None] & held[None, :], other=0.0
+                )
                 x = x.to(tl.float32) * tl.load(factors + columns, mask=held, other=0.0)[None, :]
                 where = centres[None, :] * width + columns[:, None]
                 c_high = tl.load(C_HIGH + where, mask=there[None, :] & held[:, None], other=0.0)

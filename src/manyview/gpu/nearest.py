@@ -55,7 +55,9 @@ class _Centres:
         self.unit = power_of_two(float(points.abs().max()))
         whole, lost = lengths(points, self.unit)
         self.far = Lengths(float(whole.max()), float(lost.max()))
-        self.halves: Halves = halves(torch.nn.functional.pad(points, (0, table.high.shape[1] - points.shape[1])), self.unit)
+        self.halves: Halves = halves(
+            torch.nn.functional.pad(points, (0, table.high.shape[1] - points.shape[1])), self.unit
+        )
         self.double_squares = squares
 
 
@@ -110,7 +112,9 @@ def _by_both_halves(table: Table, which: Any, centres: _Centres, labels: Any) ->
     by_length, by_loss, always = doubt_of_both(centres.far, table.unit, centres.unit, d)
     enough = by_length * table.lengths.whole[which] + by_loss * table.lengths.lost[which] + always
     left = which[~(gaps > enough)]
-    tied = [_in_float64(table, part, centres, labels) for part in left.split(max(1, _VALUES // centres.squares.numel()))]
+    tied = [
+        _in_float64(table, part, centres, labels) for part in left.split(max(1, _VALUES // centres.squares.numel()))
+    ]
     return torch.cat(tied) if tied else left
 
 
