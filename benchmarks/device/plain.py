@@ -11,13 +11,10 @@ _ROWS = 2**17
 
 def kmeans_round(X: Any, C: Any) -> Any:
     """Nearest centres by one matrix product a block, and their means by adding rows up where they belong."""
-    sums, counts = torch.zeros_like(C), torch.zeros(C.shape[0], device=X.device)
     squares = C.square().sum(1)
-    for part in X.split(_ROWS):
-        labels = (squares - 2 * (part @ C.T)).argmin(1)
-        sums.index_add_(0, labels, part)
-        counts += torch.bincount(labels, minlength=C.shape[0])
-    return sums / counts.clamp(min=1)[:, None]
+    labels = torch.cat([(squares - 2 * (part @ C.T)).argmin(1) for part in X.split(2**31 // C.shape[0])])
+    sums = torch.zeros_like(C).index_add_(0, labels, X)
+    return sums / torch.bincount(labels, minlength=C.shape[0]).clamp(min=1)[:, None]
 
 
 def robust_round(views: list[Any], centroids: list[Any], lengths: list[Any], weights: list[float]) -> Any:

@@ -1,5 +1,7 @@
 """Every step on the device against its definition in NumPy."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,7 @@ def test_the_cheapest_cluster_of_views_with_gaps(tensor, seed, dtype):
     views = make_views(tensor(X), tensor(present.astype("u1")), widths, tensor(scale))
     labels, tied = cheapest_clusters(views, tensor(F), tensor(weight))
     apart = np.nan_to_num(X[:, None].astype("f8") - F[None].astype("f8")) * scale
-    squares = np.stack([(apart[:, :, a:b] ** 2).sum(axis=2) for a, b in zip(edges, edges[1:], strict=False)])
+    squares = np.stack([(apart[:, :, a:b] ** 2).sum(axis=2) for a, b in pairwise(edges)])
     assert (host(labels) == (weight[:, :, None] * squares).sum(axis=0).argmin(axis=1)).all() and tied.numel() == 0
 
     lengths, sums, mass, totals = lengths_and_sums(
@@ -66,7 +68,7 @@ def test_the_cheapest_cluster_of_views_with_gaps(tensor, seed, dtype):
     rounded = np.where(present, own, np.inf).astype(dtype)
     assert np.allclose(host(lengths), rounded, rtol=2e-16 if dtype == "f8" else 1e-7)
     D = 0.5 * counts / rounded.astype("f8")
-    for v, (a, b) in enumerate(zip(edges, edges[1:], strict=False)):
+    for v, (a, b) in enumerate(pairwise(edges)):
         expected = np.zeros((K, b - a))
         differences = np.nan_to_num(X[:, a:b].astype("f8") - F[host(labels), a:b].astype("f8"))
         np.add.at(expected, host(labels), D[v][:, None] * np.where(present[v][:, None], differences, 0.0))
@@ -94,8 +96,9 @@ def test_sums_of_clusters_leave_out_rows_without_one(tensor, seed):
 @pytest.mark.parametrize(("dtype", "error"), [("f4", 3e-6), ("f8", 1e-13)])
 @pytest.mark.parametrize("n_topics", [1, 5, 33])
 def test_a_step_of_plsa(tensor, seed, dtype, error, n_topics):
-    from manyview.gpu.topics import em_step, make_counts
     from scipy import sparse
+
+    from manyview.gpu.topics import em_step, make_counts
 
     rng = np.random.default_rng(seed)
     A = sparse.random(120, 40, 0.2, "csr", random_state=seed, dtype=np.float64)

@@ -1,6 +1,7 @@
 """Triton kernels that compare rows with centres. No matrix of rows by centres is ever written.
 
-A number is held as two halves, ``high + low / 2048``, both float16, after division by a power of two (``unit``): 22 bits.
+A number is held as two halves, ``high + low / 2048``, both float16, after division by a power of two (``unit``): 22
+bits.
 """
 
 import triton
@@ -24,8 +25,8 @@ def nearest(
 ):  # fmt: skip
     """Nearest centre of each row, and how much farther the second nearest is, by |c|^2 - 2 x.c.
 
-    HIGH, LOW: float16 (n, D), D a power of two; C_HIGH, C_LOW: float16 (K, D); squares: float32 (K,); labels: int32 (n,);
-    gaps: float32 (n,); back: twice the product of the units. The low halves are read where HALVES.
+    HIGH, LOW: float16 (n, D), D a power of two; C_HIGH, C_LOW: float16 (K, D); squares: float32 (K,); labels: int32
+    (n,); gaps: float32 (n,); back: twice the product of the units. The low halves are read where HALVES.
     """
     rows = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
     columns = tl.arange(0, D)
@@ -62,11 +63,12 @@ def cheapest(
 ):  # fmt: skip
     """Cheapest cluster of each row over several views side by side, and whether rounding may hide a cheaper one.
 
-    Costs are sum_v w_v (|f|^2 - 2 x.f). X: float (n, width), multiplied by factors, float32 (width,), before it becomes
-    halves; C_HIGH, C_LOW: float16 (K, width); back: float32 (V,), what products are to be multiplied with; edges: int32
-    (2, V), first column of each view and the one after its last, multiples of 16; squares: float32 (K, V); weights: float64 (V, n), 0 where
-    a view is missing; whole, lost: float32 (V, n), lengths of rows and of what their high halves leave out; doubts: float32
-    (3, V), as ``halves.doubt`` gives them; labels: int32 (n,); is_open: bool (n,).
+    Costs are sum_v w_v (|f|^2 - 2 x.f). X: float (n, width), multiplied by factors, float32 (width,), before it
+    becomes halves; C_HIGH, C_LOW: float16 (K, width); back: float32 (V,), what products are to be multiplied with;
+    edges: int32 (2, V), first column of each view and the one after its last, multiples of 16; squares: float32 (K,
+    V); weights: float64 (V, n), 0 where a view is missing; whole, lost: float32 (V, n), lengths of rows and of what
+    their high halves leave out; doubts: float32 (3, V), as ``halves.doubt`` gives them; labels: int32 (n,); is_open:
+    bool (n,).
     """
     rows = tl.program_id(0).to(tl.int64) * BM + tl.arange(0, BM)
     inside = rows < n

@@ -9,12 +9,13 @@ def weighted_sums(
     X, order, counts, present, scale, F, eps, edges, first, last, cluster, lengths, sums, mass, totals, n, width, V,
     BR: tl.constexpr, BD: tl.constexpr,
 ):  # fmt: skip
-    """Smoothed lengths of differences, and the differences added up with weight 1 / (2 e), piece by piece and view by view.
+    """Smoothed lengths of differences, and the differences added up with weight 1 / (2 e), by piece and view.
 
-    Rows are x, their centroid f: e = sqrt(|s (x - f)|^2 + eps^2), rounded to their type where it is a weight. X: (n, width);
-    order: int32 (n,), rows sorted by cluster; counts: float64 (n,); present: uint8 (V, n); scale: float64 (width,); F: (K,
-    width) of X's type; eps: float64 (V,); edges: int32 (2, V), columns of each view; first, last, cluster: int32, of each piece; lengths: float (V, n); sums: float64
-    (pieces, width); mass, totals: float64 (V, pieces).
+    Rows are x, their centroid f: e = sqrt(|s (x - f)|^2 + eps^2), rounded to their type where it is a weight. X: (n,
+    width); order: int32 (n,), rows sorted by cluster; counts: float64 (n,); present: uint8 (V, n); scale: float64
+    (width,); F: (K, width) of X's type; eps: float64 (V,); edges: int32 (2, V), columns of each view; first, last,
+    cluster: int32, of each piece; lengths: float (V, n); sums: float64 (pieces, width); mass, totals: float64 (V,
+    pieces).
     """
     piece, v = tl.program_id(0), tl.program_id(1)
     columns = tl.multiple_of(tl.load(edges + v), 16) + tl.arange(0, BD)

@@ -10,9 +10,9 @@ def row_step(
 ):  # fmt: skip
     """New shares of one row, and its log-likelihood under the old values.
 
-    indptr: int64 (n + 1,); words: int32, values: float (nnz,); inverse: (n,), one over the row's sum; theta, new: (n, K);
-    phi: (F, K); limits: (2,), what keeps p from zero and below what shares count as zero; loglik: float64 (n,). WIDE is the
-    power of two at or above K.
+    indptr: int64 (n + 1,); words: int32, values: float (nnz,); inverse: (n,), one over the row's sum; theta, new: (n,
+    K); phi: (F, K); limits: (2,), what keeps p from zero and below what shares count as zero; loglik: float64 (n,).
+    WIDE is the power of two at or above K.
     """
     i = tl.program_id(0).to(tl.int64)
     begin, end = tl.load(indptr + i), tl.load(indptr + i + 1)
@@ -42,8 +42,8 @@ def row_step(
 def word_step(items, values, theta, phi, limits, first, last, word, out, K, WIDE: tl.constexpr, BN: tl.constexpr):
     """The sum of weight r theta over some of the rows that hold a word.
 
-    items: int32, values: (nnz,), rows that hold the words, word by word, and the words' shares of them times the rows'
-    weights; word: int32, of each piece; out: (pieces, K), of theta's type.
+    items: int32, values: (nnz,), rows that hold the words, word by word, and the words' shares of them times the
+    rows' weights; word: int32, of each piece; out: (pieces, K), of theta's type.
     """
     piece = tl.program_id(0)
     begin, end, w = tl.load(first + piece), tl.load(last + piece), tl.load(word + piece).to(tl.int64)

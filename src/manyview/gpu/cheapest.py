@@ -33,7 +33,7 @@ class Views:
 
 
 def make_views(rows: Any, present: Any, widths: list[int], scale: Any) -> Views:
-    """Prepare rows that lie on the device side by side, each view as wide as a multiple of 16. Two reads of the rows."""
+    """Prepare rows that lie on the device side by side, every view's width a multiple of 16. Two reads of the rows."""
     import torch
 
     device, n = rows.device, rows.shape[0]
@@ -85,8 +85,8 @@ def cheapest_clusters(views: Views, centroids: Any, weights: Any) -> tuple[Any, 
     is_open = torch.empty(n, dtype=torch.bool, device=device)
     tile = min(128, max(16, 1 << (K - 1).bit_length()))
     kernels.cheapest[(-(-n // 64),)](
-        views.rows, views.factors, c.high, c.low, (2 * units * views.units).float(), views.edges, squares.float(), weights,
-        *views.lengths, doubts, labels, is_open, n, K, width, V, 64, 32, tile, num_warps=4, num_stages=4,
+        views.rows, views.factors, c.high, c.low, (2 * units * views.units).float(), views.edges, squares.float(),
+        weights, *views.lengths, doubts, labels, is_open, n, K, width, V, 64, 32, tile, num_warps=4, num_stages=4,
     )  # fmt: skip
     left = torch.nonzero(is_open).squeeze(1)
     parts = left.split(max(1, _VALUES // (K + width)))

@@ -1,7 +1,7 @@
 """Numbers as float16 halves for tensor cores, and what their products may be wrong by.
 
-A number is ``(high + low / 2048) * unit``, unit a power of two: 11 bits by the high half alone, 22 by both. How much of each
-row is lost that way is measured, not assumed: the bounds hold for rows with very small numbers too.
+A number is ``(high + low / 2048) * unit``, unit a power of two: 11 bits by the high half alone, 22 by both. How much
+of each row is lost that way is measured, not assumed: the bounds hold for rows with very small numbers too.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ _COLUMNS = 1024  # of a product with itself, which is symmetric, only the blocks
 def products(views: Sequence[Any]) -> dict[tuple[int, int], Any]:
     """``X_i' X_j`` for i <= j, float64, from tensors of the same rows; float32 enters the products as it is.
 
-    n d_i d_j multiplications for two views, about half of it for a view with itself. Relative error about 3e-7 for float32.
+    n d_i d_j multiplications for two views, about half of it for a view with itself. Relative error about 3e-7 for
+    float32.
     """
     import torch
 

@@ -1,8 +1,8 @@
 """Which centre is nearest: labels from products on tensor cores, with a bound on what rounding can hide.
 
 A row whose two best differ by less than the bound is *open*. Open rows are decided again with more digits, at last in
-float64. What even these cannot tell apart is named as tied, for the processor's own code to settle: so labels are those of
-every other engine.
+float64. What even these cannot tell apart is named as tied, for the processor's own code to settle: so labels are
+those of every other engine.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class _Centres:
 def nearest_centres(table: Table, points: Any) -> tuple[Any, Any]:
     """Label of each row, and the rows that are tied.
 
-    ``points``: float64 (K, d) on the device. 2 n K d operations on tensor cores, three times as many again for the rows that
-    high halves leave open. Memory 8 bytes a row and 1 GiB.
+    ``points``: float64 (K, d) on the device. 2 n K d operations on tensor cores, three times as many again for the
+    rows that high halves leave open. Memory 8 bytes a row and 1 GiB.
     """
     import torch
 
@@ -99,7 +99,8 @@ def _compare(high: Any, low: Any, centres: _Centres, unit: float) -> tuple[Any, 
 
 
 def _by_both_halves(table: Table, which: Any, centres: _Centres, labels: Any) -> Any:
-    """Label some rows by products of both halves, and in float64 where these leave them open; returns the tied ones."""
+    """Label some rows by products of both halves, and in float64 where these leave them open; returns the tied
+    ones."""
     import torch
 
     d = table.rows.shape[1]

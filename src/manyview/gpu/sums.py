@@ -32,7 +32,7 @@ def cluster_sums(rows: Any, counts: Any, pieces: Pieces, which: Any = None) -> t
 
 
 def lengths_and_sums(views: Views, counts: Any, centroids: Any, eps: Any, pieces: Pieces) -> tuple[Any, Any, Any, Any]:
-    """Smoothed lengths (V, n) in the rows' type, sums of weighted differences (K, width), masses (V, K) and summed lengths (V,).
+    """Smoothed lengths (V, n), sums of weighted differences (K, width), masses (V, K) and summed lengths (V,).
 
     As ``lengths_and_sums`` of the k-means family does it, row by row in float64. One read of the rows.
     """

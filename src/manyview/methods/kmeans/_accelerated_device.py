@@ -1,4 +1,4 @@
-"""A round of exact k-means on a graphics processor. As ``_accelerated_leaf``, with a tensor for the labels and no bounds.
+"""A round of exact k-means on a graphics processor. As ``_accelerated_leaf``, with a tensor for labels and no bounds.
 
 Every row is compared with every centre: tensor cores do that faster than bounds are looked up. Labels are Lloyd's in
 float64, as everywhere.
