@@ -1,7 +1,7 @@
 """``python -m benchmarks.device [CASE ...] [-o FILE]``: what runs on a graphics processor, beside plain torch.
 
-Needs a CUDA device, torch and Triton. Times are milliseconds an iteration; for the k-means family those of real fits, from
-the beginning of one round to that of the next.
+Needs a CUDA device, torch and Triton. Times are milliseconds an iteration; for the k-means family those of real fits,
+from the beginning of one round to that of the next.
 """
 
 from __future__ import annotations

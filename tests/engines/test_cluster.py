@@ -27,8 +27,8 @@ def start(n_workers):
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
-        dashboard_address=None,
-        worker_dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
+        worker_dashboard_address="127.0.0.1:0",
         silence_logs=50,
     )
 

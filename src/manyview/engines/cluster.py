@@ -12,7 +12,6 @@ import ipaddress
 import pickle
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,27 +23,20 @@ from ..blocks import Workers, thread_limits
 from ..data.source import RowSource, csr_of, file_part, pieces_of
 from ..durable import forget, make_folder, write_array
 from ..errors import MissingExtra, ParameterError, WorkerError
-from .base import Combine, Plan, Span, Task, add_up, run_span
+from .base import Combine, Kept, Plan, Span, Task, add_up, run_span
 
-__all__ = ["DaskEngine", "Kept", "connect", "is_client", "refuse_open_lines"]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A state in a file."""
-
-    path: str
-
-    def read(self) -> Any:
-        return np.load(self.path)
+__all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 
 
 class DaskEngine:
     """Runs the tasks of spans on the workers of a Dask cluster."""
 
-    def __init__(self, threads: Workers, client: Any, folder: Path) -> None:
-        self.threads, self.client, self.folder = threads, client, folder
+    def __init__(self, threads: Workers, client: Any, folder: Path, checkpoints: Path | None = None) -> None:
+        self.threads, self.client, self.folder, self.checkpoints = threads, client, folder, checkpoints
         self._where: dict[tuple[str, int], str] = {}  # which worker had a span last, and may have kept something
+
+    def within(self, folder: Path) -> DaskEngine:
+        return DaskEngine(self.threads, self.client, folder, self.checkpoints)
 
     def place(self, source: RowSource) -> RowSource:
         """The same rows, all in files or in chunks."""
@@ -123,7 +115,7 @@ class DaskEngine:
             ) from error
 
     def keep(self, states: Sequence[Any]) -> list[Any]:
-        return [_filed_state(self.folder, np.asarray(state)) for state in states]
+        return [s if isinstance(s, Kept) else _filed_state(self.folder, np.asarray(s)) for s in states]
 
     def read(self, state: Any) -> Any:
         return state.read() if isinstance(state, Kept) else state

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,8 +40,8 @@ def device_form(module: str) -> Callable[[T], T]:
 class DeviceEngine(LocalEngine):
     """Rows stay on the device if all fit; else they go there group after group, every time."""
 
-    def __init__(self, threads: Workers, memory: int | None = None) -> None:
-        super().__init__(threads)
+    def __init__(self, threads: Workers, checkpoints: Path | None = None, memory: int | None = None) -> None:
+        super().__init__(threads, checkpoints)
         self._memory = memory
         self._groups: dict[str, Edges] = {}
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ...data.source import RowSource
 from ...engines.base import Engine, Plan, cut, total
+from ...engines.checkpoint import Checkpoint
 from ...types import Floats
 from . import _accelerated_kmeans_kernels as kernels
 from ._accelerated_bounds import Gates, OwnDistances, PairBounds
@@ -62,6 +63,7 @@ class Problem:
     tol: float  # of the summed squared shifts
     relocate: bool  # empty clusters go to the farthest item
     engine: Engine
+    checkpoint: Checkpoint
 
     @cached_property
     def _plans(self) -> dict[int, Plan]:
@@ -84,7 +86,8 @@ def table_problem(
     source = RowSource({"view table": matrix, "mask": np.ones((matrix.shape[0], 1), dtype=bool), "weight": weight})
     table = make_table(matrix[:0], scale)
     row_bytes = make_table(matrix, scale).row_bytes
-    return Problem(engine.place(source), frame, table, row_bytes, max_iter, tol, relocate, engine)
+    nothing = Checkpoint(None, engine)
+    return Problem(engine.place(source), frame, table, row_bytes, max_iter, tol, relocate, engine, nothing)
 
 
 @dataclass
@@ -106,22 +109,36 @@ class Outcome:
         return len(self.objective) - 1
 
 
-def run_rounds(problem: Problem, points: Floats, report: Report | None = None) -> Outcome:
-    """Lloyd's algorithm from given centres, until no label changes or the centres hardly move."""
-    run = _Run(problem, points)
-    table = problem.table
+def run_rounds(
+    problem: Problem, first_points: Callable[[], Floats], report: Report | None = None, name: str = "rounds"
+) -> Outcome:
+    """Lloyd's algorithm from given centres, until no label changes or the centres hardly move.
+
+    Goes on from the point of this name, if the problem's checkpoint has one.
+    """
+    point = problem.checkpoint.load(name)
+    run = _Run(problem, first_points()) if point is None else _Run.restored(problem, *point)
+    if not run.is_over:
+        _rounds(problem, run, report, name)
+        run.is_over = True
+        problem.checkpoint.save(name, run.arrays(), run.states or [])
+    return Outcome(run.labels(), run.points, run.sums.mass, run.objective, run.n_distances)
+
+
+def _rounds(problem: Problem, run: _Run, report: Report | None, name: str) -> None:
+    """Rounds until the end, from where the run is."""
+    table, objective = problem.table, run.objective
     alone = not run.pairs.cheap  # bounds for every pair leave little to the others
     gates, own = Gates(run.n_clusters, problem.source.n_rows, alone), OwnDistances(table, run.n_clusters, alone)
-    objective: list[float] = []
-    n_distances, settled, squares = 0, False, 0.0
-    points, moved = points.copy(), np.empty(points.shape)
+    settled = False
+    points, moved = run.points.copy(), np.empty(run.points.shape)
     shift, across = np.empty((2, run.n_clusters))
-    for n_round in range(1, problem.max_iter + 1):
+    for n_round in range(len(objective) + 1, problem.max_iter + 1):
         centres = table.centres(points)
         part = run.round(points)
         run.pairs.count(*part.by_pairs)
-        squares = part.squares if n_round == 1 else squares
-        n_distances += part.n_distances
+        run.squares = part.squares if n_round == 1 else run.squares
+        run.n_distances += part.n_distances
         gates.n_saved += part.n_gated
         own.n_tried += part.n_own
         own.n_saved += part.n_saved
@@ -129,33 +146,35 @@ def run_rounds(problem: Problem, points: Floats, report: Report | None = None) -
         moved[:] = points
         np.divide(sums.total, sums.mass[:, None], out=moved, where=sums.mass[:, None] > 0)
         kernels.measure_moves(sums.total, points, moved, table.scale, shift, across)
-        objective.append(max(0.0, float(squares + sums.mass @ centres.squares - 2 * across.sum())))
+        objective.append(max(0.0, float(run.squares + sums.mass @ centres.squares - 2 * across.sum())))
         if report is not None:
-            report(n_round, run.labels, objective[-1], part.n_moved, n_distances)
+            report(n_round, run.labels, objective[-1], part.n_moved, run.n_distances)
         if problem.relocate and not sums.mass.all():
-            n_distances += run.relocate(points, moved)
+            run.n_distances += run.relocate(points, moved)
             shift = table.lengths(moved - points)
         settled = part.n_moved == 0 and not (problem.relocate and shift.any())
         if settled:
             break
         run.move, extra = gates.move(table, centres, moved, shift, own.again())
         run.pairs.next_round(run.move.shift)
-        n_distances += extra
+        run.n_distances += extra
         points, moved = moved, points
         if float((shift**2).sum()) <= problem.tol:
             break
+        if problem.checkpoint.is_due():
+            run.points = points.copy()
+            problem.checkpoint.save(name, run.arrays(), run.states or [])
     if not settled:  # the labels must match the centres
-        n_distances += run.round(points, sum_rows=False).n_distances
+        run.n_distances += run.round(points, sum_rows=False).n_distances
+    run.points = points
     objective.append(run.inertia(points))
-    return Outcome(run.labels(), points, run.sums.mass, objective, n_distances)
 
 
 def assign_rows(problem: Problem, points: Floats) -> tuple[Labels, Floats]:
     """The nearest centre of every row, the lowest number on ties, and the squared distances."""
     run = _Run(problem, points)
     run.round(points, sum_rows=False)
-    labels = run.labels()
-    return labels, run.squares(points)
+    return run.labels(), run.row_squares(points)
 
 
 class _Sums:
@@ -179,7 +198,9 @@ class _Run:
     """One start: where the items are, what the clusters hold, and the passes over the rows."""
 
     def __init__(self, problem: Problem, points: Floats) -> None:
-        self.problem, self.n_clusters = problem, int(points.shape[0])
+        self.problem, self.points, self.n_clusters = problem, points, int(points.shape[0])
+        self.objective: list[float] = []
+        self.squares, self.n_distances, self.is_over = 0.0, 0, False
         self.plan = problem.plan(self.n_clusters)
         self.pairs = PairBounds(problem.table, self.n_clusters, problem.source.n_rows)
         self.sums = _Sums((self.n_clusters, problem.table.n_features))
@@ -187,6 +208,26 @@ class _Run:
         self.move: Any = None
         self._name, self._n_passes = uuid.uuid4().hex, 0
         self._told = Round(problem.frame, points, np.min_scalar_type(-self.n_clusters), run=self._name)
+
+    def arrays(self) -> dict[str, Any]:
+        """What a run needs to go on, but for its states. Bounds are found again."""
+        return {
+            "points": self.points,
+            "total": self.sums.total,
+            "mass": self.sums.mass,
+            "turnover": self.sums.turnover,
+            "objective": np.array(self.objective),
+            "squares": np.array(self.squares),
+            "progress": np.array([self.n_distances, self.is_over], dtype=np.int64),
+        }
+
+    @classmethod
+    def restored(cls, problem: Problem, kept: dict[str, Any], states: list[Any]) -> _Run:
+        run = cls(problem, kept["points"])
+        run.states, run.objective, run.squares = states, kept["objective"].tolist(), float(kept["squares"])
+        run.sums.total, run.sums.mass, run.sums.turnover = kept["total"], kept["mass"], kept["turnover"]
+        run.n_distances, run.is_over = int(kept["progress"][0]), bool(kept["progress"][1])
+        return run
 
     def _tell(self, points: Floats, **more: Any) -> Round:
         self._told = replace(self._told, points=points, **more)
@@ -210,7 +251,7 @@ class _Run:
         before = self.states
         part: Part
         part, self.states = self._map(round_leaf, told, add_parts)
-        self.problem.engine.let_go(before or [])
+        self.problem.checkpoint.release(before or [])
         if not sum_rows:
             self.sums.mass = part.mass
             return part
@@ -224,7 +265,7 @@ class _Run:
         read = self.problem.engine.read
         return np.concatenate([read(state) for state in self.states or []]).astype(np.int32)
 
-    def squares(self, points: Floats) -> Floats:
+    def row_squares(self, points: Floats) -> Floats:
         _, states = self._map(square_leaf, self._tell(points), _add_first)
         return np.concatenate([self.problem.engine.read(state) for state in states])
 

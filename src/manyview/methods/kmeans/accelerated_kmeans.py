@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...data.parameters import RUNNING, Array, Choice, Constraints, Either, Numb
 from ...data.source import Rows, RowSource, source_of, view_column
 from ...data.views import Views
 from ...engines.base import Engine
+from ...engines.checkpoint import Checkpoint, fit_in
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ...types import Floats, Places
@@ -62,8 +64,10 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             say("preparing (kernels compile on the first run only)")
         with working(self.n_jobs) as engine:
             here = views[has_any] if not has_any.all() else views
-            problem, mean_square = self._problem(here, weight, engine)
-            best = self._search(problem, mean_square, n_clusters)
+            source = source_of(here, weight)
+            with fit_in(engine, self, source) as (there, checkpoint):
+                problem, mean_square = self._problem(here, weight, there, there.place(source), checkpoint)
+                best = self._search(problem, mean_square, n_clusters)
         self._store(best, has_any)
         n_found = int((best.mass > 0).sum())
         if n_found < n_clusters:
@@ -94,9 +98,10 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         raise NotImplementedError
 
-    def _problem(self, views: Views, weight: Floats, engine: Engine) -> tuple[Problem, float]:
+    def _problem(
+        self, views: Views, weight: Floats, engine: Engine, source: RowSource, checkpoint: Checkpoint
+    ) -> tuple[Problem, float]:
         """The table with its units, and the mean squared distance of items to their mean."""
-        source = engine.place(source_of(views, weight))
         scalings = learn_scaling(views, None, weight, engine, source)
         unit, name = max(
             ((s.unit, name) for s, name in zip(scalings, views.names, strict=True) if s.varies), default=(1.0, "")
@@ -116,9 +121,11 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         # Far from the origin products lose the digits that matter: such tables are centred, once, in float64.
         self.offset_ = np.concatenate(list(self.view_fill_.values())) if far else np.zeros(self.n_features_in_)
         tol = float(self.tol) * mean_square / self.n_features_in_
-        return self._table_problem(views, source, engine, tol), mean_square
+        return self._table_problem(views, source, engine, checkpoint, tol), mean_square
 
-    def _table_problem(self, views: Views, source: RowSource, engine: Engine, tol: float) -> Problem:
+    def _table_problem(
+        self, views: Views, source: RowSource, engine: Engine, checkpoint: Checkpoint, tol: float
+    ) -> Problem:
         """All views as one table, with the units of ``fit``."""
         columns = tuple(view_column(name) for name in views.names)
         frame = TableFrame(
@@ -136,7 +143,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         sparse = isinstance(table, SparseTable)
         row_bytes = sum(source.row_bytes[column] for column in columns) if sparse else table.row_bytes
         relocate = self.empty_clusters == "farthest"
-        return Problem(source, frame, table, row_bytes, int(self.max_iter), tol, relocate, engine)
+        return Problem(source, frame, table, row_bytes, int(self.max_iter), tol, relocate, engine, checkpoint)
 
     def _given_points(self, init: Any, n_clusters: int) -> Floats:
         """Centres that a person gave, as one table relative to the offset."""
@@ -171,8 +178,8 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
 
         return report
 
-    def _run(self, problem: Problem, points: Floats, name: str) -> Outcome:
-        outcome = run_rounds(problem, points, self._report(name))
+    def _run(self, problem: Problem, first_points: Callable[[], Floats], name: str) -> Outcome:
+        outcome = run_rounds(problem, first_points, self._report(name), name)
         if self.verbose:
             say(f"{name}: inertia {outcome.inertia * self.view_unit_**2:.9g}, {outcome.n_iter} rounds")
         return outcome
@@ -205,7 +212,8 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         here = views if has_any.all() else views[has_any]
         with working(self.n_jobs) as engine:
             source = engine.place(source_of(here, np.ones(here.n_items)))
-            labels[has_any], squares = assign_rows(self._table_problem(here, source, engine, 0.0), self._points())
+            problem = self._table_problem(here, source, engine, Checkpoint(None, engine), 0.0)
+            labels[has_any], squares = assign_rows(problem, self._points())
         return labels, squares
 
 
@@ -298,12 +306,13 @@ class AcceleratedKMeans(ExactKMeans):
 
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         if not isinstance(self.init, str):
-            return self._run(problem, self._given_points(self.init, n_clusters), "given centres")
+            given = self._given_points(self.init, n_clusters)
+            return self._run(problem, lambda: given, "given centres")
         streams = as_generator(self.random_state).spawn(int(self.n_init))
         starts = (
             self._run(
                 problem,
-                random_points(problem, mean_square, n_clusters, self.init, rng),
+                partial(random_points, problem, mean_square, n_clusters, self.init, rng),
                 f"start {number} of {self.n_init}",
             )
             for number, rng in enumerate(streams, 1)
@@ -316,12 +325,11 @@ def random_points(problem: Problem, mean_square: float, n_clusters: int, init: s
     source, scale = problem.source, np.array([mean_square if mean_square > 0 else 1.0])
     weight = source.columns["weight"]
     items = candidates(weight, rng)
-    is_sample = items.size < source.n_rows
-    if is_sample:
-        rows, weight, items = source.take(items), weight[items], np.arange(items.size)
+    if items.size < source.n_rows or source.is_remote:
+        table, weight = problem.frame.table(source.take(items)), weight[items]
+        items = np.arange(items.size)
     else:
-        rows = source.rows(0, source.n_rows)
-    table = problem.frame.table(rows) if is_sample else open_table(rows, problem.frame)
+        table = open_table(source.rows(0, source.n_rows), problem.frame)
     table.keep_norms(problem.engine.threads)
     seeds = choose_seeds([table], weight, scale, n_clusters, init, rng, problem.engine.threads, items)
     return table.dense_rows(seeds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,19 +131,19 @@ class HierarchicalKMeans(ExactKMeans):
         starts = [
             self._run(
                 short,
-                random_points(problem, mean_square, n_clusters, self.init, rng),
+                partial(random_points, problem, mean_square, n_clusters, self.init, rng),
                 f"start {number} of {self.n_starts}",
             )
             for number, rng in each("starts", enumerate(streams, 1), len(streams))
         ]
         self.start_inertia_ = np.array([start.inertia for start in starts]) * self.view_unit_**2
         best = min(starts, key=lambda start: start.inertia)
-        merged = self._run(problem, _merged_points(problem, starts, best), "merged centres")
+        merged = self._run(problem, partial(_merged_points, problem, starts, best), "merged centres")
         n_distances = sum(start.n_distances for start in starts) + merged.n_distances
         if best.inertia < merged.inertia:
             if self.verbose:
                 say("the best start is better than the merged centres; it goes on to the end")
-            merged = self._run(problem, best.points, "best start")
+            merged = self._run(problem, lambda: best.points, "best start")
             n_distances += merged.n_distances
         return replace(merged, n_distances=n_distances)
 
@@ -168,4 +169,4 @@ def _merged_points(problem: Problem, starts: list[Outcome], best: Outcome) -> Fl
         return merge_points(points * scale, mass, n_clusters) / scale
     here = LocalEngine(problem.engine.threads)
     few = table_problem(points, scale, mass, problem.max_iter, problem.tol, problem.relocate, here)
-    return run_rounds(few, best.points).points
+    return run_rounds(few, lambda: best.points).points
