@@ -32,11 +32,11 @@ def suits(source: RowSource, shared: Round) -> bool:
 
 @dataclass
 class _Held:
-    """Rows on the device, their weights, and their weighted lengths in scaled units."""
+    """Rows on the device, their weights, and their lengths in scaled units."""
 
     table: Table
     weight: Any
-    size: Any
+    lengths: Any  # (n, 1)
     squares: float
 
 
@@ -51,7 +51,7 @@ def _held(rows: Rows, frame: TableFrame) -> _Held:
         weight = to_device(rows["weight"]).double()
         table = make_table(to_device(matrix, there))
         lengths = torch.cat([torch.linalg.vector_norm(part.double(), dim=1) for part in there.split(2**20)]) * by
-        rows.made[key] = _Held(table, weight, weight * lengths, float(weight @ lengths.square()))
+        rows.made[key] = _Held(table, weight, lengths[:, None], float(weight @ lengths.square()))
     held: _Held = rows.made[key]
     return held
 
@@ -69,11 +69,12 @@ def round_leaf(rows: Rows, shared: Round, state: Any) -> tuple[Part, Any]:
     else:
         old = state if isinstance(state, torch.Tensor) else to_device(state).int()
     changed = torch.nonzero(old != new).squeeze(1)
+    size, mass = cluster_sums(held.lengths, held.weight, cut_by_cluster(new, n_clusters))
     part = Part(
         np.empty(0, dtype=np.intp),
         np.empty((0, shared.points.shape[1])),
-        _counted(new, held.weight, n_clusters),
-        _counted(new, held.size, n_clusters),
+        mass.cpu().numpy(),
+        size.squeeze(1).cpu().numpy(),
         np.zeros(n_clusters),
         squares=held.squares if shared.move is None else 0.0,
         n_moved=changed.numel(),
@@ -85,23 +86,16 @@ def round_leaf(rows: Rows, shared: Round, state: Any) -> tuple[Part, Any]:
     return part, new
 
 
-def _counted(labels: Any, values: Any, n_clusters: int) -> Any:
-    """Sums of values by label, in a fixed order."""
-    pieces = cut_by_cluster(labels, n_clusters)
-    return cluster_sums(values[:, None], values.new_ones(values.shape), pieces)[0].squeeze(1).cpu().numpy()
-
-
 def _exchange(held: _Held, changed: Any, old: Any, new: Any, n_clusters: int) -> tuple[Any, Any]:
     """Lengths and rows that went into clusters and out of them."""
     left = changed[old[changed] >= 0]
-    turnover, change = np.zeros(n_clusters), 0.0
+    turnover, change = held.lengths.new_zeros((n_clusters, 1)), 0.0
     for which, labels, sign in ((changed, new, 1.0), (left, old, -1.0)):
         if which.numel():
-            labels = labels[which]
-            turnover += _counted(labels, held.size[which], n_clusters)
-            sums, _ = cluster_sums(held.table.rows, held.weight, cut_by_cluster(labels, n_clusters), which)
-            change = change + sign * sums
-    return turnover, change.cpu().numpy()  # type: ignore[attr-defined]
+            pieces = cut_by_cluster(labels[which], n_clusters)
+            turnover += cluster_sums(held.lengths, held.weight, pieces, which)[0]
+            change = change + sign * cluster_sums(held.table.rows, held.weight, pieces, which)[0]
+    return turnover.squeeze(1).cpu().numpy(), change.cpu().numpy()  # type: ignore[attr-defined]
 
 
 def _settled(rows: Rows, shared: Round, tied: Any) -> Any:

@@ -34,6 +34,7 @@ class _Held:
 
     views: Views
     weight: Any
+    all_count: bool  # is every weight above zero?
     columns: list[slice]
     eps: Any
 
@@ -58,20 +59,18 @@ def _held(rows: Rows, frame: Frame) -> _Held:
             scale[here] = to_device(view.scale).double()
         present = to_device(np.array([view.present for view in opened], dtype=np.uint8))
         views = make_views(matrix, present, widths, scale)
-        rows.made[key] = _Held(views, to_device(rows["weight"]).double(), columns, to_device(frame.eps).double())
+        weight = to_device(rows["weight"]).double()
+        rows.made[key] = _Held(views, weight, bool((weight > 0).all()), columns, to_device(frame.eps).double())
     held: _Held = rows.made[key]
     return held
 
 
 def _points(held: _Held, points: Any) -> Any:
     """Centroids of all views side by side, in the type of the rows."""
-    import torch
-
-    rows = held.views.rows
-    together = torch.zeros((len(points[0]), rows.shape[1]), dtype=rows.dtype, device=device_name())
+    together = np.zeros((len(points[0]), held.views.rows.shape[1]))
     for part, here in zip(points, held.columns, strict=True):
-        together[:, here] = to_device(part).to(rows.dtype)
-    return together
+        together[:, here] = part
+    return to_device(together).to(held.views.rows.dtype)
 
 
 def round_leaf(rows: Rows, shared: Round, state: Any) -> tuple[Partial, Any]:
@@ -89,7 +88,7 @@ def round_leaf(rows: Rows, shared: Round, state: Any) -> tuple[Partial, Any]:
     pieces = cut_by_cluster(fresh, frame.n_clusters)
     lengths, sums, mass, totals = lengths_and_sums(held.views, held.weight, centroids, held.eps, pieces)
     rows.kept["lengths", frame.key, "device"] = (shared.name, lengths)
-    counts = torch.bincount(fresh[held.weight > 0], minlength=frame.n_clusters)
+    counts = pieces.sizes if held.all_count else torch.bincount(fresh[held.weight > 0], minlength=frame.n_clusters)
     together, weighed = sums.cpu().numpy(), mass.cpu().numpy()
     return Partial(
         [np.ascontiguousarray(together[:, here]) for here in held.columns],
