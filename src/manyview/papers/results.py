@@ -51,6 +51,7 @@ def summed_up(
         "seeds": table.n_seeds(scale),
         "figures": list(table.figures),
         "lower_is_better": sorted(table.lower_is_better),
+        "neutral": sorted(table.neutral & set(table.figures)),
         "same_data": table.same_data,
         "versus": table.versus,
         "rows": lines + _not_run(rows, table, known),

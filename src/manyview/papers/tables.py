@@ -155,6 +155,7 @@ class Table:
     seeds : runs by the paper's protocol, with our defaults, and in a quick run
     same_data : whether the printed figures are of the same data; differences are shown only then
     versus : what the printed figures are of
+    neutral : figures of which none is the best
     network : from the data to a network of tags to draw
     also : other names under which it is asked for, such as ("figure 1",)
     compared : pairs of rows between which a t-test is made
@@ -181,6 +182,7 @@ class Table:
     lower_is_better: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
     network: Callable[[Task], dict[str, Any]] | None = None
+    neutral: frozenset[str] = frozenset({"clusters", "tag vigilance", "leaf"})
 
     @property
     def name(self) -> str:

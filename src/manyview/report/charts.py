@@ -63,7 +63,7 @@ class _axis:
 
     def __init__(self, values: Sequence[float]) -> None:
         low, high = min(values), max(values)
-        room = 0.04 * (high - low) or max(abs(high), 1e-9) * 0.05
+        room = 0.04 * (high - low) or 0.05 * abs(high) or 0.05
         self.low, self.high = low - room, high + room
 
     def share(self, value: float) -> float:

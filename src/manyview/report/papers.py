@@ -50,7 +50,8 @@ def _front(summary: Mapping[str, Any], command: str) -> Markup:
 def _figures(summary: Mapping[str, Any]) -> Markup:
     names = summary["figures"]
     lower = set(summary["lower_is_better"])
-    best = {name: _best(summary["rows"], name, name in lower) for name in names}
+    judged = [name for name in names if name not in summary["neutral"]]
+    best = {name: _best(summary["rows"], name, name in lower) for name in judged}
     arrows = [f"{name} ↓" if name in lower else name for name in names]
     head = tag(
         "thead",
@@ -72,7 +73,14 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
     return tag(
         "section",
         tag("h2", "Figures"),
-        tag("div", tag("table", head, tag("tbody", *rows), class_="figures"), class_="scroll"),
+        tag(
+            "div",
+            tag("table", head, tag("tbody", *rows), class_="figures"),
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label="Figures",
+        ),
         tag("p", said if _has_paper(summary) else "The paper prints no figures for this.", class_="quiet"),
         class_="cluster",
     )
@@ -94,7 +102,9 @@ def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float 
         ours = None
         if "mean" in figure:
             spread = f" ± {figure['deviation']:.3f}" if figure["deviation"] else ""
-            ours = tag("span", f"{figure['mean']:.3f}{spread}", class_="best" if figure["mean"] == best[name] else None)
+            ours = tag(
+                "span", f"{figure['mean']:.3f}{spread}", class_="best" if figure["mean"] == best.get(name) else None
+            )
         beside = None
         if "published" in figure:
             apart = f" ({figure['difference']:+.3f})" if "difference" in figure else ""
