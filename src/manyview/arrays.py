@@ -43,8 +43,11 @@ class NotNumbers(ViewError, TypeError):
 
 
 def is_sparse(value: Any) -> bool:
-    """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else."""
-    return type(value).__module__.startswith("scipy.sparse")
+    """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else.
+
+    So is what makes such rows when it is asked for some (``makes_csr``): it has a shape, dtype and nnz as they do.
+    """
+    return type(value).__module__.startswith("scipy.sparse") or getattr(type(value), "makes_csr", False)
 
 
 def as_matrix(name: str, value: Any) -> Matrix:
