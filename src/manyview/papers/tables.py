@@ -150,7 +150,7 @@ class Table:
     """One table or figure of a paper on one collection.
 
     kind, number, on : "table", "5", "numerals": its name in the paper, and the collection it is run on here
-    needs : names of collections (``sources``) beside what ships with the package
+    needs : names of collections and extras (``sources``) beside what ships with the package
     protocol : the words for each protocol
     seeds : runs by the paper's protocol, with our defaults, and in a quick run
     same_data : whether the printed figures are of the same data; differences are shown only then

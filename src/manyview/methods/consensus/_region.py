@@ -46,9 +46,7 @@ def halves_of(
     return first, second
 
 
-def likely_region(
-    pairs: Sequence[tuple[Any, Any]], fewest: float, most: float, seed: int, threads: Workers
-) -> Region:
+def likely_region(pairs: Sequence[tuple[Any, Any]], fewest: float, most: float, seed: int, threads: Workers) -> Region:
     """The resolution whose communities say most that both graphs of a pair say.
 
     ``pairs`` are graphs of the same items, made from different halves of their neighbours. At resolutions that give
