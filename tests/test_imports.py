@@ -16,10 +16,11 @@ GROUND |= {"sandbox", "steps", "tiff", "types", "_version"}
 MAY_IMPORT = {
     **{name: set() for name in GROUND},
     "data": set(),
+    "engines": {"data"},
     "collection": {"data"},
     "ingest": {"data", "collection"},
     "datasets": {"data"},
-    "methods": {"data"},
+    "methods": {"data", "engines"},
     "features": {"data", "methods"},
     "writeback": {"data", "collection", "ingest", "features"},
     "metrics": {"data"},

@@ -23,6 +23,9 @@ _MANY = 20_000
 """Items to be placed above which they look for their nearest in cells."""
 _DIMENSIONS = 50
 _NEAREST = 5
+_CELL, _SEA = 2.0, 3.0
+"""Side of the cells by which islands are told apart, in typical distances to the fifth nearest; sea between islands, in
+cells."""
 _ENOUGH_KNOWN = 1 / 3
 """An earlier map is gone on from where so large a share of the items is on it; else it only says which way is up."""
 
@@ -207,14 +210,58 @@ def _weighted(near: Singles, places: Singles) -> Singles:
 
 
 def _scaled(places: Singles) -> Singles:
-    """Places within -1 and 1, the same scale both ways, with far islands drawn nearer.
-
-    How far apart a layout puts what is not connected means little, and would leave most of the map empty: distances
-    from the middle count as they are up to the typical one and by their logarithm beyond it.
-    """
-    about = places - np.median(places, axis=0)
-    far = np.hypot(*about.T)
-    typical = max(1e-9, float(np.median(far)))
-    drawn = about * (np.arcsinh(far / typical) / np.maximum(far / typical, 1e-9))[:, None]
+    """Places within -1 and 1, the same scale both ways, with islands drawn together."""
+    drawn = _packed(places.astype(np.float64))
     low, high = drawn.min(axis=0), drawn.max(axis=0)
     return np.asarray((drawn - (low + high) / 2) / max(1e-9, float((high - low).max()) / 2), dtype=np.float32)
+
+
+def _packed(places: Floats) -> Floats:
+    """Islands moved towards the largest one, each as it is, until little sea is left between them.
+
+    How far apart a layout puts what is not connected means little, and would leave most of the map empty. The nearest
+    goes first; each stays in the direction where it lies.
+    """
+    from scipy.spatial import cKDTree
+
+    near = cKDTree(places).query(places, k=min(_NEAREST + 1, len(places)))[0]
+    width = _CELL * float(np.median(near[..., -1]))
+    if not width > 0:
+        return places
+    island = _islands(places, width)
+    packed, largest_one = places.copy(), int(np.argmax(np.bincount(island)))
+    middle = np.median(places[island == largest_one], axis=0)
+    centres = np.array([places[island == one].mean(axis=0) for one in range(island.max() + 1)])
+    away = np.linalg.norm(centres - middle, axis=1)
+    there = island == largest_one
+    for one in np.argsort(away, kind="stable").tolist():
+        if one == largest_one or not away[one] > 0:
+            continue
+        mine = island == one
+        way = (middle - centres[one]) / away[one]
+        packed[mine] += way * _free_way(cKDTree(packed[there]), packed[mine], way, _SEA * width, away[one])
+        there |= mine
+    return packed
+
+
+def _free_way(others: Any, points: Floats, way: Floats, gap: float, most: float) -> float:
+    """How far points can go until one is within the gap of others; as much as the nearest leaves free is safe."""
+    gone = 0.0
+    for _ in range(100):
+        step = min(float(others.query(points + gone * way)[0].min()) - gap, most - gone)
+        if step < 0.01 * gap:
+            break
+        gone += step
+    return gone
+
+
+def _islands(places: Floats, width: float) -> Places:
+    """Which points hang together: those in one square cell, or in cells that touch."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    cells, cell = np.unique(np.floor(places / width), axis=0, return_inverse=True)
+    pairs = cKDTree(cells).query_pairs(1.5, output_type="ndarray")
+    touching = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(len(cells), len(cells)))
+    return np.asarray(connected_components(touching, directed=False)[1][cell.ravel()], dtype=np.intp)

@@ -85,7 +85,7 @@ def place_items(
     parts = [(rows_of[name], speaking[name]) for name, _ in model.active_views_]
     says: Mapping[str, float] = getattr(model, "says_", {})  # models of the first edition gave every view the same
     weights = np.array([says.get(name, 1.0) for name, _ in model.active_views_])
-    points = points_of(model.active_views_, views.n_items, parts, weights)
+    points = points_of(model.active_views_, views.n_items, parts, threads, weights, model.state_)
     return place_new(model.state_, model.levels_, points, views, threads, given), points.rows
 
 

@@ -19,6 +19,7 @@ from ..neighbours import EXACT, Cells, learn_cells, nearest_in_cells, nearest_ne
 from ..spectral import spectral_rows
 from ._association import Votes
 from ._candidates import best_partition
+from ._gaps import fill_gaps
 from ._graph import Memberships, NeighbourGraph, Space
 from ._members import Given, labels_of_new, own_members
 from .levels import grow_levels, leaves_of_new
@@ -35,7 +36,7 @@ class Points:
 
     names: tuple[str, ...]
     keys: tuple[int, ...]
-    rows: NDArray[np.float32]  # (n, all columns), zero where an item lacks the view
+    rows: NDArray[np.float32]  # (n, all columns), filled where an item lacks the view (``_gaps``)
     edges: Places  # (n_views + 1,): where each view's columns start
     present: NDArray[np.bool_]  # (n, n_views)
     says: Floats  # (n_views,): how much each view counts, 1 for a full say
@@ -69,11 +70,14 @@ def points_of(
     names: list[tuple[str, int]],
     n_items: int,
     parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]],
+    threads: Workers,
     says: Floats | None = None,
+    state: dict[str, Any] | None = None,
 ) -> Points:
     """Views as points side by side: their names and keys, the rows of each, who has it, and how much say it has.
 
-    A view's share in squared distances is its say, which is 1 where none is given.
+    A view's share in squared distances is its say, which is 1 where none is given. What items lack is filled in from
+    each other, for new items from the fitted ones of ``state``.
     """
     says = np.ones(len(names)) if says is None else says
     parts = [
@@ -83,6 +87,10 @@ def points_of(
     edges = np.cumsum([0, *(rows.shape[1] for rows, _ in parts)])
     present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
     joined = side_by_side([rows for rows, _ in parts], present, [np.zeros(rows.shape[1]) for rows, _ in parts])
+    if state is None:
+        fill_gaps(joined, present, edges, threads)
+    elif state.get("gaps") == "filled":  # models of the first edition left them empty
+        fill_gaps(joined, present, edges, threads, (state["rows"], state["present"]))
     return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present, says)
 
 
@@ -179,6 +187,7 @@ def vote(
     state = {
         "rows": np.ascontiguousarray(points.rows[anchors]),
         "present": points.present[anchors],
+        "gaps": "filled",
         "labels": numbers[anchors],
         "leaves": levels["leaves"][anchors],
         "factor": graph.item_factor[anchors],

@@ -220,7 +220,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             numbers = kinds[voting] if points.names and kinds.max() < n_clusters else np.zeros(voting.size, np.intp)
             outcome = None
             few = electors.of(np.arange(voting.size if numbers.any() else 1))  # one stands for all that are alike
-            self.state_ = {"rows": few.rows, "present": few.present, "labels": numbers[: few.rows.shape[0]]}
+            labels = numbers[: few.rows.shape[0]]
+            self.state_ = {"rows": few.rows, "present": few.present, "gaps": "filled", "labels": labels}
         else:
             warn_if_few(electors.rows.shape[0], n_clusters)
             if previous is not None:
@@ -306,7 +307,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.active_views_ = [(name, key) for key, name, _, _ in parts]
         with step("say of the views"):
             says = self._weigh(views, prepared, parts, n_clusters, threads)
-        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], says)
+        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], threads, says)
 
     def _weigh(self, views: Views, prepared: Prepared, parts: list[Any], n_clusters: int, threads: Workers) -> Floats:
         """How much say the views that vary have; a warning where they tell different stories."""

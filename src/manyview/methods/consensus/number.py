@@ -180,7 +180,7 @@ def _prepared(views: Views, threads: Workers) -> Points:
     keys = {name: key_of(found.points[name]) for name in spoken}
     order = sorted(spoken, key=lambda name: keys[name])
     parts = [(found.points[name], found.speaking[name]) for name in order]
-    return points_of([(name, keys[name]) for name in order], views.n_items, parts)
+    return points_of([(name, keys[name]) for name in order], views.n_items, parts, threads)
 
 
 def _different(points: Points, seed: int, threads: Workers) -> Points:
