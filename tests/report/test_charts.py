@@ -62,3 +62,9 @@ def test_a_network_names_its_tags():
     nodes = [{"name": "<cat>", "items": 4, "x": 0.0, "y": 0.0}, {"name": "dog", "items": 1, "x": 1.0, "y": 1.0}]
     drawn = network_chart({"nodes": nodes, "links": [[0, 1, 0.5]]})
     assert "&lt;cat&gt;" in drawn and drawn.count("<line") == 1 and numbers(drawn, "r")[0] > numbers(drawn, "r")[1]
+
+
+def test_the_seventh_line_is_dashed():
+    lines = [line(str(i), [[0, i, 0.0], [1, i, 0.0]]) for i in range(7)]
+    drawn = line_chart(lines, "x", "y")
+    assert drawn.count("line c0 dash") == 1 and drawn.count('"v0 dash"') == 1

@@ -13,7 +13,7 @@ from .pictures import PictureSource, data_addresses
 __all__ = ["paper_page"]
 
 _PICTURES = 3_000_000  # characters of pictures in one page
-_TRACES = 6  # curves of single runs in one chart
+_TRACES = 12  # curves of single runs in one chart
 
 
 def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None, command: str = "") -> str:
@@ -144,7 +144,7 @@ def _trace(name: str, group: Sequence[Mapping[str, Any]]) -> Markup:
     """A line for each row: the mean of its runs, or the first where they were not taken at the same places."""
     lines = [{"name": trace["row"], "points": trace["points"]} for trace in group[:_TRACES]]
     drawn = line_chart(lines, group[0]["x"], name)
-    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}"), drawn)
+    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}, over {group[0]['x']}"), drawn)
 
 
 def _confusions(summary: Mapping[str, Any]) -> Markup | None:
