@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -207,12 +208,13 @@ def _tests(table: Table, runs: Mapping[str, Any]) -> list[dict[str, Any]]:
     from scipy.stats import ttest_ind
 
     found = []
-    for first, second in table.compared:
-        for figure in table.figures:
-            a, b = (_values(runs.get(name, []), figure) for name in (first, second))
-            if min(len(a), len(b)) > 1:
+    for first, second, figure in [(*pair, figure) for pair in table.compared for figure in table.figures]:
+        a, b = (_values(runs.get(name, []), figure) for name in (first, second))
+        if min(len(a), len(b)) > 1:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of runs that hardly vary; the answer is then "chance" or "never"
                 p = float(ttest_ind(a, b, equal_var=False).pvalue) if np.ptp(a) + np.ptp(b) > 0 else None
-                found.append({"rows": [first, second], "figure": figure, "p": p})
+            found.append({"rows": [first, second], "figure": figure, "p": p})
     return found
 
 
