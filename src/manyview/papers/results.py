@@ -29,7 +29,8 @@ def summed_up(
     scale: Scale,
 ) -> dict[str, Any]:
     """All that a page or a program needs, as plain numbers, words and lists."""
-    table = replace(table, figures=task.figures or table.figures)
+    chosen = table.best if scale.as_printed else ()  # our own defaults choose nothing with the classes
+    table = replace(table, figures=task.figures or table.figures, best=chosen)
     runs: dict[str, list[Mapping[str, Any]]] = {row.name: [] for row in rows}
     for row, seed in wanted:
         if (row.name, seed) in cells:

@@ -104,7 +104,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Best:
-    """A line taken from a curve: the point of the highest mean figure, chosen with the classes as the paper does."""
+    """A line taken from a curve: the point of the highest mean figure, chosen with the classes as the paper does.
+
+    Only the paper's protocol has it: our defaults choose nothing with the classes.
+    """
 
     name: str
     study: str
