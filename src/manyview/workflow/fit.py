@@ -242,7 +242,7 @@ def _costs(
     if method.name == "consensus":
         reckoned = n_clusters or (usual_number(X.n_items) if earlier is None else earlier.n_clusters)
         costs |= cost_of_steps(X, reckoned, 10, n_jobs)
-    return {**costs, "names and profiles": 1e-3 * n_items, "map": cost_of_map(n_items)}
+    return {**costs, "names and profiles": 1e-4 * n_items, "map": cost_of_map(n_items)}
 
 
 class _Earlier(NamedTuple):

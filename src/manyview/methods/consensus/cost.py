@@ -17,6 +17,8 @@ _WORDS = 100
 """Columns that remain of a sparse view, about."""
 _SAMPLED, _NUMBERED, _COMPARED = 4_000, 6_000, 2_600
 """Items that views are compared on, that the number is sought on, and that an item is compared with."""
+_FIRST = 0.4
+"""Seconds for which whatever comes first pays: imports, compiled code read from disk."""
 _DRAWN = 60
 """Clusters from which members start from drawn items, which is cheaper."""
 
@@ -34,8 +36,8 @@ def cost_of_number(views: Views) -> dict[str, float]:
 def parts_of_number(views: Views) -> tuple[float, float, float, float]:
     """Of preparing the views, finding copies, finding neighbours, and of the communities and eigenvalues."""
     n, d = min(views.n_items, _NUMBERED), _width(views)
-    pairs = 2.1e-10 * n * n * d
-    return 5e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
+    pairs = 7e-11 * n * n * d
+    return _FIRST + 2e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.2e-4 * n
 
 
 def cost_of_steps(views: Views, n_clusters: int, n_members: int, n_jobs: int | None) -> dict[str, float]:
@@ -53,7 +55,7 @@ def cost_of_steps(views: Views, n_clusters: int, n_members: int, n_jobs: int | N
         "neighbours": 2.9e-11 * n * min(n, _COMPARED) * 2 * d / cores,
         "eigenvectors": 8.5e-6 * n * k,
         "k-means": (1.5e-8 * n * d * k + 7e-7 * n * k) / min(2, cores),
-        "last step": 1.5e-6 * n * k / cores,
+        "last step": 4.5e-6 * n * k / cores,
         "levels": 8e-5 * n,
     }
 

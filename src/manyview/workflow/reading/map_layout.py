@@ -121,7 +121,7 @@ def draw_map(
 
 def cost_of_map(n_items: int) -> float:
     """Seconds of one core, about."""
-    return 2e-3 * min(n_items, MOST_FITTED)
+    return 1e-3 * min(n_items, MOST_FITTED)
 
 
 def keep_map(collection: Store, run_id: int, drawn: Drawn) -> None:
