@@ -78,8 +78,7 @@ def main() -> None:
 def wall(collection: Collection) -> None:
     """All kinds of photographs in no order on the left; on the right the clearest groups, by name."""
     index = Index(collection)
-    run = collection.runs.newest()
-    assert run is not None
+    run = collection.runs.get()
     step, line = TILE + GAP, 2 * TILE
     left, height = WALL[0] * step, WALL[1] * step
     picture = Image.new("RGB", (left + 70 + PER_ROW * step, height), "white")

@@ -23,7 +23,7 @@ from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError, StoreError
 from ..features.base import extractor_names
 from ..meaning.words import check_language
-from ..methods.consensus.cost import cost_of_number, cost_of_steps, usual_number
+from ..methods.consensus.cost import cost_of_number, cost_of_steps, usual_number, width_of
 from ..methods.preparation import told
 from ..steps import at_work, step
 from ..types import Progress
@@ -244,7 +244,7 @@ def _costs(
     if method.name == "consensus":
         reckoned = n_clusters or (usual_number(X.n_items) if earlier is None else earlier.n_clusters)
         costs |= cost_of_steps(X, reckoned, 10, n_jobs)
-    return {**costs, "names and profiles": 1e-4 * n_items, "map": cost_of_map(n_items)}
+    return {**costs, "names and profiles": 3e-5 * n_items, "map": cost_of_map(n_items, width_of(X))}
 
 
 class _Earlier(NamedTuple):

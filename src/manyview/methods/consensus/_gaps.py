@@ -2,7 +2,7 @@
 
 Without this an item without tags would lie, among all views side by side, at the centre of the tags: near to every
 other one without tags and far from those with some, and clusters would be of the tagged and of the untagged. Where
-hardly any neighbour has the view, as where somebody tagged one subject and nothing else, the item stays near the centre.
+hardly any neighbour has the view, as where somebody tagged one subject and nothing else, it stays near the centre.
 """
 
 from __future__ import annotations

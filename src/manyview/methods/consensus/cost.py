@@ -11,13 +11,14 @@ from ...arrays import is_sparse
 from ...blocks import effective_n_jobs
 from ...data.views import Views
 
-__all__ = ["cost_of_number", "cost_of_steps", "memory_of_fit", "parts_of_number", "usual_number"]
+__all__ = ["cost_of_number", "cost_of_steps", "memory_of_fit", "parts_of_number", "usual_number", "width_of"]
 
 _WORDS = 100
 """Columns that remain of a sparse view, about."""
-_SAMPLED, _NUMBERED, _COMPARED = 4_000, 6_000, 2_600
-"""Items that views are compared on, that the number is sought on, and that an item is compared with."""
-_FIRST = 0.4
+_SAMPLED, _NUMBERED, _COMPARED, _LEARNED = 4_000, 6_000, 2_600, 20_000
+"""Items that views are compared on, that the number is sought on, that an item is compared with, and that a k-means run
+learns from."""
+_FIRST = 0.7
 """Seconds for which whatever comes first pays: imports, compiled code read from disk."""
 _DRAWN = 60
 """Clusters from which members start from drawn items, which is cheaper."""
@@ -35,39 +36,40 @@ def cost_of_number(views: Views) -> dict[str, float]:
 
 def parts_of_number(views: Views) -> tuple[float, float, float, float]:
     """Of preparing the views, finding copies, finding neighbours, and of the communities and eigenvalues."""
-    n, d = min(views.n_items, _NUMBERED), _width(views)
+    n, d = min(views.n_items, _NUMBERED), width_of(views)
     pairs = 7e-11 * n * n * d
-    return _FIRST + 2e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.2e-4 * n
+    return _FIRST + 2e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
 
 
 def memory_of_fit(views: Views, n_clusters: int, n_members: int) -> float:
     """Bytes of ``ConsensusClustering.fit`` for each item that votes."""
     spaces = len(views.names) + 1
-    return 12.0 * _width(views) + 2.0 * n_members * spaces + 240.0 * spaces + 30.0 * n_clusters
+    return 12.0 * width_of(views) + 2.0 * n_members * spaces + 240.0 * spaces + 30.0 * n_clusters
 
 
 def cost_of_steps(
     views: Views, n_clusters: int, n_members: int, n_jobs: int | None, n_voting: int | None = None
 ) -> dict[str, float]:
     """Of ``ConsensusClustering.fit``, in the order of its steps; so many items vote, the others are placed."""
-    n, d, k = views.n_items if n_voting is None else n_voting, _width(views), n_clusters
+    n, d, k = views.n_items if n_voting is None else n_voting, width_of(views), n_clusters
     spaces = len(views.names) + 1
-    entries = n * 2 * d
+    learned = min(n, _LEARNED)
     sizes = np.linspace(k, 3 * k, max(1, n_members))
     per_entry = float((5e-10 * sizes + np.where(sizes < _DRAWN, 1.6e-9 * sizes, 0.0)).sum())
     cores = effective_n_jobs(n_jobs)
     return {
         "views": min(n, _SAMPLED) * (1.2e-6 * d + 3e-4) + 1e-7 * n * d,
         "say of the views": min(n, _SAMPLED) * (1.5e-7 * d + 1e-4),
-        "members": (per_entry * entries + 2e-6 * n * spaces * n_members) / cores,
-        "neighbours": 2.9e-11 * n * min(n, _COMPARED) * 2 * d / cores,
-        "eigenvectors": 8.5e-6 * n * k,
-        "k-means": (1.5e-8 * n * d * k + 7e-7 * n * k) / min(2, cores),
-        "last step": 4.5e-6 * n * k / cores,
-        "levels": 8e-5 * n,
+        "members": (per_entry * learned * 2 * d + 2e-6 * n * spaces * n_members) / cores,
+        "neighbours": 3.5e-11 * n * min(n, _COMPARED) * 2 * d / cores,
+        "eigenvectors": 0.1 + 5e-6 * n * k,
+        "k-means": 1.5e-8 * learned * d * k / min(2, cores),
+        "last step": 4.5e-6 * learned * k / cores,
+        "levels": 0.05 + 3e-5 * n,
         "placing the rest": (views.n_items - n) * (1e-6 * d + 1e-6 * spaces * n_members) / cores,
     }
 
 
-def _width(views: Views) -> int:
+def width_of(views: Views) -> int:
+    """Numbers an item is described by, of words those that remain."""
     return sum(min(width, _WORDS) if is_sparse(views[name]) else width for name, width in views.n_features.items())

@@ -24,6 +24,9 @@ from .index import Index
 
 __all__ = ["MapLayout", "Mapped", "cost_of_map", "draw_map", "keep_map", "make_map", "place_late", "read_map"]
 
+_USUAL_WIDTH = 1_400
+"""Numbers that describe a picture with tags."""
+
 
 @dataclass(frozen=True)
 class MapLayout:
@@ -119,9 +122,9 @@ def draw_map(
     return Drawn(ids[rows], places, {"seed": seed, "views": views})
 
 
-def cost_of_map(n_items: int) -> float:
-    """Seconds of one core, about."""
-    return 1e-3 * min(n_items, MOST_FITTED)
+def cost_of_map(n_items: int, width: int = _USUAL_WIDTH) -> float:
+    """Seconds of one core, about, for items described by so many numbers."""
+    return min(n_items, MOST_FITTED) * (3.5e-4 + 4.5e-7 * width)
 
 
 def keep_map(collection: Store, run_id: int, drawn: Drawn) -> None:
