@@ -113,6 +113,8 @@ def _look(browser: Browser, entrance: str, address: str, scheme: Any, size: tupl
     page.goto(entrance.split("?")[0] + address.replace("LARGEST", str(largest)))
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(3000)  # the map draws, pictures decode
+    page.wait_for_function("!document.body.innerText.includes('Being computed')", timeout=120_000)
+    page.wait_for_load_state("networkidle")
     taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     context.close()
     return taken
