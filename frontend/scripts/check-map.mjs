@@ -42,9 +42,10 @@ check(three.get(1).has(2) && three.get(2).has(3) && !three.get(1).has(3), "of th
 
 for (let seed = 1; seed <= 30; seed++) {
   for (const [n, spread] of [[3, 1], [12, 1], [25, 2], [40, 1.5], [90, 1.5]]) {
-    const { x, y, values, ids } = made(seed, n, spread);
+    const { x, y, values, ids, sizes } = made(seed, n, spread);
+    const groups = ids.map((id) => ({ id, size: sizes.get(id) }));
     const beside = bordersOf(x, y, values, ids);
-    const marks = markGroups(ids, beside);
+    const marks = markGroups(groups, beside);
     const told = (id) => `${marks.get(id).rgb} ${marks.get(id).shape}`;
     check(marks.size === n, `${n} groups have ${marks.size} marks`);
     let clashes = 0;
@@ -59,7 +60,7 @@ for (let seed = 1; seed <= 30; seed++) {
     check(clashes <= 0.01 * borders, `seed ${seed}, ${n} groups: ${((100 * clashes) / borders).toFixed(1)} % of the borders have one colour on both sides`);
     if (n <= COLOURS.length) check([...marks.values()].every((mark) => mark.shape === 0), `${n} groups need no other shape than discs`);
     if (n <= (COLOURS.length * SHAPES) / 2) check(new Set(ids.map(told)).size === n, `seed ${seed}: ${n} groups have ${new Set(ids.map(told)).size} looks`);
-    const again = markGroups(ids, beside, marks);
+    const again = markGroups(groups, beside, marks);
     check(ids.every((id) => told(id) === `${again.get(id).rgb} ${again.get(id).shape}`), `seed ${seed}, ${n} groups: marks change though nothing has`);
   }
 }

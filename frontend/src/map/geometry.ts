@@ -66,7 +66,7 @@ export class Bins {
   }
 }
 
-/** Where a group's name goes: the middle of its points, and how far half of them lie from it. */
+/** Where a group's name goes: the middle of where most of its points are, and how far half of those lie from it. */
 export interface Place {
   id: number;
   name: string;
@@ -77,20 +77,46 @@ export interface Place {
   guess: boolean;
 }
 
+const CELLS = 12; // along the longer side of the map
+
 export function placesOf(points: { x: Float32Array; y: Float32Array }, values: Int32Array, groups: { id: number; name: string; guess?: boolean }[]): Place[] {
   const members = new Map<number, number[]>(groups.map((group) => [group.id, []]));
   for (let i = 0; i < values.length; i++) members.get(values[i]!)?.push(i);
+  const { scale } = fitting(points.x, points.y, CELLS, CELLS);
   return groups.flatMap(({ id, name, guess = false }) => {
-    const rows = members.get(id)!;
-    if (!rows.length) return [];
+    const all = members.get(id)!;
+    if (!all.length) return [];
+    const rows = thickest(points, all, scale);
     const x = median(rows.map((i) => points.x[i]!));
     const y = median(rows.map((i) => points.y[i]!));
-    return [{ id, name, guess, size: rows.length, x, y, spread: median(rows.map((i) => Math.hypot(points.x[i]! - x, points.y[i]! - y))) }];
+    return [{ id, name, guess, size: all.length, x, y, spread: median(rows.map((i) => Math.hypot(points.x[i]! - x, points.y[i]! - y))) }];
   });
+}
+
+/** The points in that block of three by three cells which holds most of them. */
+function thickest(points: { x: Float32Array; y: Float32Array }, rows: number[], scale: number): number[] {
+  const cells = new Map<string, number[]>();
+  const place = (i: number): [number, number] => [Math.floor(points.x[i]! * scale), Math.floor(points.y[i]! * scale)];
+  for (const i of rows) {
+    const [column, row] = place(i);
+    for (let dx = -1; dx <= 1; dx++) for (let dy = -1; dy <= 1; dy++) { const key = `${column + dx} ${row + dy}`; const list = cells.get(key); if (list) list.push(i); else cells.set(key, [i]); }
+  }
+  return [...cells.values()].reduce((best, list) => (list.length > best.length ? list : best), []);
 }
 
 function median(values: number[]): number {
   return Float32Array.from(values).sort()[Math.floor(values.length / 2)]!;
+}
+
+/** Those that have room for a square of some side, the first ones first; the others stay points. */
+export function withRoom(points: number[], place: (i: number) => [number, number], side: number): number[] {
+  const taken: [number, number][] = [];
+  return points.filter((i) => {
+    const [x, y] = place(i);
+    if (taken.some(([a, b]) => Math.abs(a - x) < side && Math.abs(b - y) < side)) return false;
+    taken.push([x, y]);
+    return true;
+  });
 }
 
 export type Line = [number, number][];
