@@ -383,7 +383,8 @@ def test_more_like_these(seen):
     assert some["like"]["stops"][-1]["n"] == sum(one["score"] >= 0.9 for one in some["items"])
     assert get(seen, "/api/search?q=tag:red")["like"] is None
     assert "like:3,5,99.9%" in get(seen, "/api/search?q=like:red", 400)["error"]
-    table = list(csv.reader(io.StringIO(seen.get(f"/api/export?view=items&format=csv&sort=best&q=like:{first},60%25").text)))
+    text = seen.get(f"/api/export?view=items&format=csv&sort=best&q=like:{first},60%25").text
+    table = list(csv.reader(io.StringIO(text)))
     assert [int(row[0]) for row in table[1:]] == [one["id"] for one in page["items"]]
 
 

@@ -95,13 +95,16 @@ export function placesOf(points: { x: Float32Array; y: Float32Array }, values: I
 
 /** The points in that block of three by three cells which holds most of them. */
 function thickest(points: { x: Float32Array; y: Float32Array }, rows: number[], scale: number): number[] {
-  const cells = new Map<string, number[]>();
-  const place = (i: number): [number, number] => [Math.floor(points.x[i]! * scale), Math.floor(points.y[i]! * scale)];
-  for (const i of rows) {
-    const [column, row] = place(i);
-    for (let dx = -1; dx <= 1; dx++) for (let dy = -1; dy <= 1; dy++) { const key = `${column + dx} ${row + dy}`; const list = cells.get(key); if (list) list.push(i); else cells.set(key, [i]); }
-  }
-  return [...cells.values()].reduce((best, list) => (list.length > best.length ? list : best), []);
+  const WIDE = 1 << 16;
+  const cellOf = (i: number): number => Math.floor(points.x[i]! * scale) * WIDE + Math.floor(points.y[i]! * scale);
+  const counts = new Map<number, number>();
+  for (const i of rows) counts.set(cellOf(i), (counts.get(cellOf(i)) ?? 0) + 1);
+  const block = (cell: number): number[] => [-WIDE, 0, WIDE].flatMap((across) => [cell + across - 1, cell + across, cell + across + 1]);
+  const around = (cell: number): number => block(cell).reduce((sum, one) => sum + (counts.get(one) ?? 0), 0);
+  let best = cellOf(rows[0]!);
+  for (const cell of counts.keys()) if (around(cell) > around(best)) best = cell;
+  const inside = new Set(block(best));
+  return rows.filter((i) => inside.has(cellOf(i)));
 }
 
 function median(values: number[]): number {

@@ -84,7 +84,7 @@ function chooseColours(groups: { id: number; size: number }[], beside: Beside, b
     const near = [...(beside.get(next) ?? [])].filter(([other]) => colours.has(other));
     const cost = COLOURS.map((_, colour) => {
       const clash = near.map(([other, weight]) => weight * nearness(colour, colours.get(other)!));
-      return clash.reduce((sum, one) => sum + one, 0) + used[colour]! * REUSE;
+      return clash.reduce((sum, one) => sum + one, 0) + (used[colour]! > 0 ? 0.5 : 0) + used[colour]! * REUSE;
     });
     const least = Math.min(...cost);
     const had = COLOURS.findIndex((rgb) => rgb === before.get(next)?.rgb);

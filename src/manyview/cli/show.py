@@ -147,16 +147,16 @@ def show(
         print_clusters(clusters)
 
 
-def _asked(
-    found: Any, search: str | None, like: list[str], others: list[str], alike: float | None
-) -> str | None:
+def _asked(found: Any, search: str | None, like: list[str], others: list[str], alike: float | None) -> str | None:
     """The search that words and items to be alike ask for together."""
     from ..errors import ParameterError
     from ..workflow.reading.alike import LEAST, check_asked
 
     if not like:
         if alike is not None or others:
-            what = "--alike says how much like what --like names" if alike is not None else f"{others[0]!r} has no place"
+            what = (
+                "--alike says how much like what --like names" if alike is not None else f"{others[0]!r} has no place"
+            )
             raise ParameterError(f"{what}; did you mean --like {' '.join(others) or 'ITEM'}?")
         return search
     numbers = [found.items.named(name).id for name in (*like, *others)]
@@ -223,7 +223,7 @@ def _found(table: Sequence[dict[str, Any]], hits: Sequence[Any]) -> list[dict[st
 
 def _matched(row: dict[str, Any]) -> str:
     if row["how"] == "alike":
-        return f"alike, {100 * row['score']:.2f} %"
+        return f"alike, {int(1e4 * row['score']) / 100:.2f} %"  # 100 only where nothing tells them apart
     return f"looks, {row['score']:.2f}" if row["how"] == "looks" else str(row["how"])
 
 
