@@ -8,11 +8,11 @@ export interface Mark {
   shape: number;
 }
 
-/** In full colour and to each kind of colour-blind eye any two of these are at least 0.1 apart in Oklab (`apart`). */
+/** In full colour and to each kind of colour-blind eye any two of these are at least 0.085 apart in Oklab (`apart`). */
 export const COLOURS: Rgb[] = [
   [0, 102, 255],
   [204, 0, 77],
-  [26, 102, 0],
+  [0, 114, 96],
   [255, 102, 179],
   [0, 179, 255],
   [179, 128, 51],
