@@ -132,3 +132,16 @@ def test_late_items_lie_with_their_like_and_those_without_a_view_nowhere():
     assert np.array_equal(some, late) and np.isfinite(few).all()
     nobody, _ = place_among(likeness_of({"looks": X}), np.array([299]), Known(np.arange(240), first))
     assert not nobody.size
+
+
+def test_very_many_are_placed_by_the_nearest_in_cells(monkeypatch):
+    monkeypatch.setattr("manyview.methods.neighbours.CELL", 16)
+    X, labels = groups(900)
+    likeness = likeness_of({"looks": X})
+    rows, exact = lay_out(likeness, most=300)
+    monkeypatch.setattr(layout, "_MANY", 100)
+    again, found = lay_out(likeness, most=300)
+    assert np.array_equal(rows, again) and apart(found, labels) < 0.3
+    same = (found == exact).all(axis=1)
+    assert same.sum() >= 300  # those the layout is fitted on
+    assert np.mean(np.linalg.norm(found - exact, axis=1)) < 0.02  # of a map 2 wide

@@ -76,8 +76,9 @@ def show(
 
     from ..errors import ParameterError
     from ..workflow.clusters.levels import level_clusters
-    from ..workflow.clusters.living import current_clusters
     from ..workflow.collection import Collection
+    from ..workflow.reading.index import Index
+    from ..workflow.reading.typical import best_clusters
 
     with Collection.open(collection) as found:
         if problems:
@@ -93,7 +94,7 @@ def show(
             return
         places = None
         if level is None:
-            clusters = current_clusters(found, which.id)
+            clusters = best_clusters(Index(found), which)
         else:
             cut, clusters = level_clusters(found, which, level)
             numbers = [cut.identities.get(label, -1) for label in cut.labels.tolist()]
