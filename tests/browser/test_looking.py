@@ -17,6 +17,15 @@ from .steps import comes_to, go, says
 pytestmark = pytest.mark.slow
 
 
+MIDDLE = """img => {
+    const draw = new OffscreenCanvas(30, 30).getContext('2d');
+    draw.drawImage(img, 0, 0, 30, 30);
+    const [r, g, b] = draw.getImageData(15, 15, 1, 1).data;
+    return [img.naturalWidth === img.naturalHeight, r > 150 && b < 120];
+}"""
+"""Is the picture a square, with something red in the middle?"""
+
+
 def view(page):
     return page.get_by_role("dialog", name="Large view")
 
@@ -339,11 +348,7 @@ class TestAlbum:
         picture = page.get_by_role("list", name="Results").locator("img").first
         expect(picture).to_be_visible()
         comes_to(page, lambda: picture.evaluate("img => img.complete && img.naturalWidth > 0"), True)
-        red = picture.evaluate(
-            """img => { const canvas = new OffscreenCanvas(30, 30), draw = canvas.getContext('2d'); draw.drawImage(img, 0, 0, 30, 30);
-            const [r, g, b] = draw.getImageData(15, 15, 1, 1).data; return [img.naturalWidth === img.naturalHeight, r > 150 && b < 120]; }"""
-        )
-        assert red == [True, True]
+        assert picture.evaluate(MIDDLE) == [True, True]
 
     def test_what_is_enlarged_is_fetched_larger(self, page):
         page.keyboard.press("v")
