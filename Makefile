@@ -11,7 +11,7 @@ INSTALL = $(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q --compile-bytecode
 .PHONY: help demo test test-slow torture check frontend lint bench quality lock clean
 
 help:
-	@echo "make demo       1,849 tagged pictures, from files to named clusters and a report"
+	@echo "make demo       228 photographs, from files to named groups, proposed tags and the gallery"
 	@echo "make test       the tests (under five minutes)"
 	@echo "make test-slow  the tests that take longer"
 	@echo "make torture    every promise at the counts of a release (hours; PART=\"kills faults\" chooses, CORPUS=folder adds yours)"

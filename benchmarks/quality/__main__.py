@@ -8,7 +8,7 @@ from pathlib import Path
 from ..command import chosen, end
 from . import table
 
-MACHINERY = {"__init__", "__main__", "collections", "draws", "meaning_judges", "nemo", "pictures", "table"}
+MACHINERY = {"__init__", "__main__", "collections", "draws", "meaning_judges", "nemo", "paper", "pictures", "table"}
 FLAGS = {
     "quick": "few runs: does it all work? Not for numbers",
     "leave-one-out": "choose constants without each collection in turn (consensus)",

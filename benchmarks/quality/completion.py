@@ -8,7 +8,6 @@ item, in 15 bins: with completeness set to the share of tags left, and with comp
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from manyview import Views
 from manyview.data.tags import TagTable
 from manyview.evaluation import hidden_tags_experiment
 
-from .collections import data_folder, sparse_block
+from .collections import data_folder, sparse_block, stored_views
 from .pictures import picture_collection
 from .table import Table
 
@@ -72,13 +71,9 @@ def load(name: str) -> tuple[Views, TagTable] | None:
     if folder is None or not (folder / f"{name}.npz").is_file():
         return None
     with np.load(folder / f"{name}.npz", allow_pickle=False) as stored:
-        views: dict[str, Any] = {}
-        for key in stored.files:
-            if key.startswith("view_") and key.endswith("_data"):
-                views[key[5:-5]] = sparse_block(stored, key[:-5])
-            elif key.startswith("view_") and stored[key].dtype == np.float32 and stored[key].ndim == 2:
-                views[key[5:]] = stored[key]
-        return Views(views), TagTable.from_matrix(sparse_block(stored, "tags"), [str(w) for w in stored["tag_names"]])
+        return stored_views(stored), TagTable.from_matrix(
+            sparse_block(stored, "tags"), [str(w) for w in stored["tag_names"]]
+        )
 
 
 def both_tables(name: str, X: Views, tags: TagTable, n_seeds: int) -> Iterator[Table]:

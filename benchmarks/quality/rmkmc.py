@@ -1,4 +1,4 @@
-"""Robust multi-view k-means on the numerals as the paper ran it, with our defaults, and on other collections.
+"""Robust multi-view k-means: the paper's tables (``manyview papers rmkmc``), and its variants on other collections.
 
 NMI is divided by the larger entropy, as the paper's figures are. The honest baseline stands in every table: k-means,
 ten starts, on concatenated views that are prepared as ours are.
@@ -15,6 +15,7 @@ from manyview import ConcatenatedKMeans, RobustMultiviewKMeans, SingleViewKMeans
 from manyview.datasets import load_handwritten
 
 from .consensus import load
+from .paper import paper_tables
 from .table import Table
 
 FIGURES = ("ACC", "NMI", "purity")
@@ -31,41 +32,15 @@ OTHERS = (
 
 
 def tables(quick: bool) -> Iterator[Table]:
+    yield from paper_tables("rmkmc", quick)
     X, y = load_handwritten(return_X_y=True)
-    yield paper_protocol(X, y, 2 if quick else 50)
     yield defaults("handwritten numerals", X, y, 1 if quick else 10)
     for name in OTHERS[:1] if quick else OTHERS:
         loaded = load(name)
         if loaded is None:
-            note = Table(f"{name}: no such file in MANYVIEW_DATA", FIGURES)
-            yield note
+            yield Table(f"{name}: no such file in MANYVIEW_DATA", FIGURES)
         else:
             yield defaults(name, *loaded, 1 if quick else 5)
-
-
-def paper_protocol(X: Views, y: np.ndarray, n_runs: int) -> Table:
-    """Single starts from random partitions (k-means: random items), every feature in [-1, 1], as in Table 5."""
-    table = Table(f"handwritten numerals, the paper's protocol: {n_runs} single random starts", FIGURES)
-    paper = {
-        "fou": ".5560 .5477 .5793",
-        "fac": ".7078 .6791 .7374",
-        "kar": ".6898 .6662 .7149",
-        "mor": ".6143 .6437 .6428",
-        "pix": ".6945 .7030 .7235",
-        "zer": ".5348 .5123 .5684",
-    }
-    for view in X.names:
-        make = _maker(SingleViewKMeans, view=view, init="random", n_init=1, **PAPER)
-        table.add(f"k-means, {view}", run(make, X, y, n_runs), paper[view])
-    make = _maker(ConcatenatedKMeans, init="random", n_init=1, **PAPER)
-    table.add("NKMC (k-means on the concatenation)", run(make, X, y, n_runs), ".7282 .7393 .7609")
-    single = {"init": "partition", "n_init": 1, **PAPER}
-    make = _maker(RobustMultiviewKMeans, view_weights="equal", **single)
-    table.add("SMKMC (equal weights)", run(make, X, y, n_runs), ".7758")
-    table.add("RMKMC", run(_maker(RobustMultiviewKMeans, **single), X, y, n_runs), ".7889 .8070 .8247")
-    table.add("k-means, honest baseline", run(_maker(ConcatenatedKMeans), X, y, min(10, n_runs)))
-    table.notes.append("published: ACC NMI purity of Table 5. The baseline has ten starts per run, the others one.")
-    return table
 
 
 def defaults(name: str, X: Views, y: np.ndarray, n_seeds: int) -> Table:

@@ -1,21 +1,10 @@
 /** Puts the questions of tests/search.json, on pictures too, to the exported site's search; the server's answers them alike. */
 
-import { readFileSync } from "node:fs";
-import ts from "typescript";
+import { compiled, read } from "./modules.mjs";
 
-const read = (path) => readFileSync(new URL(path, import.meta.url), "utf8");
-
-/** A module of the pages as one that Node can load; the other one it needs is written into it. */
-function compiled(name, needs = {}) {
-  const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true };
-  let text = ts.transpileModule(read(`../src/lib/${name}.ts`), { compilerOptions: options }).outputText;
-  for (const [path, address] of Object.entries(needs)) text = text.replaceAll(`"${path}"`, JSON.stringify(address));
-  return `data:text/javascript;base64,${Buffer.from(text).toString("base64")}`;
-}
-
-const siteSearch = compiled("site/site-search", { "../query": compiled("query") });
+const siteSearch = compiled("lib/site/site-search", { "../query": compiled("lib/query") });
 const { fold, matcher, readTerms, treeOf } = await import(siteSearch);
-const { searchAll } = await import(compiled("site/site-looks", { "./site-search": siteSearch }));
+const { searchAll } = await import(compiled("lib/site/site-looks", { "./site-search": siteSearch }));
 const table = JSON.parse(read("../../tests/search.json"));
 
 const rows = table.items.map(({ name, text, tags, cluster, confidence, taken, camera, lens = "", place }, at) => ({
@@ -54,6 +43,13 @@ for (const [query, sentence] of table.refused) {
   } catch (error) {
     if (!error.message.includes(sentence)) wrong.push(`${query}: ${error.message}`);
   }
+}
+
+try {
+  readTerms("like:3,5");
+  wrong.push("like:3,5: was taken");
+} catch (error) {
+  if (!error.message.includes("what is alike")) wrong.push(`like:3,5: ${error.message}`);
 }
 
 const { shows, of_each, tags, looks, questions, unknown } = table.pictures;

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .describe.names import name_clusters as name_clusters
     from .describe.profiles import cluster_profiles as cluster_profiles
     from .describe.reasons import explain_item as explain_item
+    from .engines.choice import on as on
     from .evaluation.experiment import hidden_tags_experiment as hidden_tags_experiment
     from .features.coding import BagOfWords as BagOfWords
     from .features.locality_coding import LocalityCoding as LocalityCoding
@@ -79,6 +80,7 @@ _WHERE = {
     "explain_item": "describe.reasons",
     "ClusterReport": "report.page",
     "write_report": "report.page",
+    "on": "engines.choice",
     "load": "persist",
     "save": "persist",
 }

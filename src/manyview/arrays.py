@@ -14,6 +14,8 @@ __all__ = [
     "NotNumbers",
     "as_matrix",
     "compressed_fault",
+    "holds_sparse",
+    "is_dask",
     "is_sparse",
     "refuse_foreign",
     "refuse_malformed",
@@ -30,7 +32,8 @@ _WIDEST = 2**26
 _COPIES = 2**16  # a dense array may show the values it holds this often (a sliding window does)
 
 _NOT_YET = {
-    "dask": "call .compute() on it, or write it to .npy files and pass those memory-mapped",
+    "dask": "pass a Dask array (.to_dask_array(lengths=True)) to a method that runs on a cluster (see manyview.on), or "
+    "call .compute() on it",
     "torch": "pass tensor.detach().cpu().numpy()",
     "cupy": "pass array.get()",
     "jax": "pass numpy.asarray(array)",
@@ -43,8 +46,21 @@ class NotNumbers(ViewError, TypeError):
 
 
 def is_sparse(value: Any) -> bool:
-    """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else."""
-    return type(value).__module__.startswith("scipy.sparse")
+    """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else.
+
+    So is what makes such rows when it is asked for some (``makes_csr``): it has a shape, dtype and nnz as they do.
+    """
+    return type(value).__module__.startswith("scipy.sparse") or getattr(type(value), "makes_csr", False)
+
+
+def is_dask(value: Any) -> bool:
+    """Is this a Dask array? Answers without importing Dask."""
+    return type(value).__module__.startswith("dask.array")
+
+
+def holds_sparse(matrix: Matrix) -> bool:
+    """Is this a sparse matrix, or a Dask array whose chunks are?"""
+    return is_sparse(matrix._meta if is_dask(matrix) else matrix)
 
 
 def as_matrix(name: str, value: Any) -> Matrix:

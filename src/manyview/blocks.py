@@ -13,14 +13,19 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
 from .errors import ParameterError
 
-__all__ = ["BLOCK_BYTES", "Workers", "effective_n_jobs", "row_blocks", "thread_limits", "workers"]
+__all__ = ["BLOCK_BYTES", "DEFAULT_JOBS", "Workers", "effective_n_jobs", "row_blocks", "thread_limits", "workers"]
 
+S = TypeVar("S")
 T = TypeVar("T")
+
+DEFAULT_JOBS: ContextVar[int | None] = ContextVar("manyview_n_jobs", default=None)
+"""What ``n_jobs=None`` means: ``manyview.on`` sets it."""
 
 BLOCK_BYTES = 16 * 2**20
 """How much input one block holds. Large against a partial result, small against memory."""
@@ -40,10 +45,11 @@ def row_blocks(n_rows: int, bytes_per_row: float, block_bytes: int | None = None
 def effective_n_jobs(n_jobs: int | None) -> int:
     """How many threads ``n_jobs`` means on this machine.
 
-    ``None`` takes every core this process may use (at most ``OMP_NUM_THREADS`` where that is set, as
-    joblib's workers set it); -1 takes every core, -2 all but one.
+    ``None`` takes what ``manyview.on`` says, else every core this process may use (at most ``OMP_NUM_THREADS`` where
+    that is set, as joblib's workers set it); -1 takes every core, -2 all but one.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    n_jobs = DEFAULT_JOBS.get() if n_jobs is None else n_jobs
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
@@ -65,7 +71,7 @@ class Workers:
         self.n_threads = n_threads
         self._pool = pool
 
-    def map(self, function: Callable[[slice], T], blocks: Sequence[slice]) -> Iterator[T]:
+    def map(self, function: Callable[[S], T], blocks: Sequence[S]) -> Iterator[T]:
         """Yield ``function(block)`` for each block, in order; at most two per thread are held at once."""
         if self._pool is None or len(blocks) == 1:  # handing one block to another thread only costs
             yield from map(function, blocks)

@@ -11,6 +11,7 @@
     │   ├── OldFormat                   it has to be opened for writing once, to be brought up to date
     │   ├── Conflict                    an undo that something later stands in the way of
     │   └── Damaged                     a catalogue that `manyview doctor --repair` makes anew
+    ├── WorkerError     (RuntimeError)  the workers of a cluster were lost, and with them no result
     └── MissingExtra    (ImportError)   an optional part is not installed; names the command that installs it
 
     ViewWarning         (UserWarning)   a view or an item was kept but cannot act, and why
@@ -32,6 +33,7 @@ __all__ = [
     "StoreError",
     "ViewError",
     "ViewWarning",
+    "WorkerError",
 ]
 
 
@@ -69,6 +71,10 @@ class Conflict(StoreError):
 
 class Damaged(StoreError):
     """The catalogue of a collection is damaged or gone; ``manyview doctor --repair`` makes it anew."""
+
+
+class WorkerError(ManyviewError, RuntimeError):
+    """The workers of a cluster were lost; the message says at which rows, and where what was finished is kept."""
 
 
 class MissingExtra(ManyviewError, ImportError):

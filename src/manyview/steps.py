@@ -11,9 +11,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from .types import Progress
+if TYPE_CHECKING:  # the terminal knows steps and has no need of NumPy
+    from .types import Progress
 
 __all__ = ["STEP", "Work", "at_work", "each", "expect", "in_words", "is_heard", "reach", "seconds_left", "step"]
 

@@ -8,6 +8,7 @@ from manyview.cli.stopping import INTERRUPTED, STOPPED
 DEAF = """
 import hashlib, os, signal, sys, threading, time
 from manyview.cli.stopping import stopped_at_once
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts work in the background deaf to it
 def soon():
     time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGINT)

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import Lasso
 
-from manyview.papers.tag_completion import (
+from manyview.papers.rivals.tag_completion import (
     MatrixRecovery,
     MultiOutputForest,
     PlainNeighbours,

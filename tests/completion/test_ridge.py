@@ -10,8 +10,9 @@ from manyview.blocks import workers
 from manyview.completion import penalties
 from manyview.completion import ridge as ridge_module
 from manyview.completion.batch import Batch
+from manyview.completion.matrices import inverse_of, squares_by
 from manyview.completion.recipe import _warn_clipped
-from manyview.completion.ridge import _squares, fit_ridge, gather_moments
+from manyview.completion.ridge import fit_ridge, gather_moments
 
 TAGS = np.array([[1, 1], [1, 1], [1, 0], [0, 0], [0, 0]], dtype=float)
 
@@ -112,24 +113,26 @@ def test_items_that_decide_their_own_prediction_are_told():
     _, ridge, everyone = fitted(tags, np.zeros((12, 0)), 1e-9, [])
     assert ridge.leverage == pytest.approx(1, abs=1e-3)
     with pytest.warns(UserWarning, match="decide their own prediction"):
-        _warn_clipped(ridge, everyone)
+        _warn_clipped(ridge, [lambda: everyone])
     _, held, everyone = fitted(tags, np.zeros((12, 0)), 100.0, [])
-    _warn_clipped(held, everyone)
+    _warn_clipped(held, [lambda: everyone])
 
 
 def test_moments_do_not_depend_on_blocks_or_threads(monkeypatch):
     rng = np.random.default_rng(4)
-    tags = csr_matrix((rng.random((200, 5)) < 0.3).astype(np.float32))
+    untagged = np.arange(200) >= 80
+    tags = csr_matrix(((rng.random((200, 5)) < 0.3) & ~untagged[:, None]).astype(np.float32))
     features = rng.normal(size=(200, 7)).astype(np.float32)
     with workers(1) as threads:
         whole = moments_of(features, tags, threads)
         halves = [
-            gather_moments(lambda rows: features[rows], 7, tags, rows, threads)
-            for rows in (np.arange(80), np.arange(80, 200))
+            gather_moments(lambda rows: features[rows], 7, some, rows, threads)
+            for rows, some in ((np.arange(80), tags), (np.arange(80, 200), tags[:, :0]))
         ]
-    added = halves[0] + halves[1]
+    added = halves[0].and_untagged(halves[1])
     assert added.n_items == 200 and added.tag_sums.tolist() == whole.tag_sums.tolist()
     assert added.features_features == pytest.approx(whole.features_features, rel=1e-5, abs=1e-4)
+    assert added.tags_features == pytest.approx(whole.tags_features, rel=1e-5, abs=1e-4)
     monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 2_000)
     for n_jobs in (1, 2):
         with workers(n_jobs) as threads:
@@ -155,10 +158,39 @@ def test_squares_by_the_root_are_those_of_the_whole_product(kind):
     rows, half = rng.normal(size=(20, 6)).astype(kind), rng.normal(size=(6, 6))
     P = (half @ half.T + np.eye(6)).astype(kind)
     expected = np.einsum("ij,jk,ik->i", rows, P, rows)
-    assert _squares(rows, P) == pytest.approx(expected, rel=1e-5)
-    assert _squares(csr_matrix(rows), P) == pytest.approx(expected, rel=1e-5)
+    assert squares_by(P)(rows) == pytest.approx(expected, rel=1e-5)
+    assert squares_by(P, sparse=True)(csr_matrix(rows)) == pytest.approx(expected, rel=1e-5)
     P[0, 0] = -1.0  # rounding can make a matrix indefinite
-    assert _squares(rows, P) == pytest.approx(np.einsum("ij,jk,ik->i", rows, P, rows), rel=1e-4, abs=1e-4)
+    assert squares_by(P)(rows) == pytest.approx(np.einsum("ij,jk,ik->i", rows, P, rows), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("size", [0, 1, 6, 300])
+def test_the_inverse_takes_the_place_of_the_matrix(size):
+    half = np.random.default_rng(6).normal(size=(size, size))
+    G = half @ half.T + np.eye(size)
+    expected = np.linalg.inv(G) if size else G.copy()
+    found = inverse_of(G)
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-9) and np.array_equal(found, found.T)
+    assert np.shares_memory(found, G) == (size > 0)
+
+
+def test_an_indefinite_matrix_is_inverted_all_the_same():
+    G = np.array([[2.0, 3.0, 0.5], [3.0, 1.0, 0.25], [0.5, 0.25, 4.0]])
+    assert inverse_of(G.copy()) == pytest.approx(np.linalg.inv(G))
+
+
+@pytest.mark.parametrize("tag_penalty", [None, 2.0])
+def test_coefficients_of_rare_tags_are_those_of_the_whole_product(tag_penalty, monkeypatch):
+    rng = np.random.default_rng(7)
+    tags = (rng.random((80, 9)) < np.linspace(0.5, 0.05, 9)).astype(float)
+    features = rng.normal(size=(80, 3))
+    monkeypatch.setattr(ridge_module, "MOST_INPUTS", 4)
+    monkeypatch.setattr(ridge_module, "_KEPT_PER_RARE_TAG", 50)
+    fit, ridge, _ = fitted(tags, features, tag_penalty, np.ones(3))
+    inputs = np.hstack([tags[:, ridge.inputs], features])
+    crossed = (inputs - inputs.mean(axis=0)).T @ (tags - tags.mean(axis=0))
+    assert ridge.rare.size == 5
+    assert ridge.rare_coef.toarray() == pytest.approx(fit.precision @ crossed[:, ridge.rare], abs=1e-5)
 
 
 def test_of_many_tags_the_most_frequent_decide_how_strongly_to_hold_back(monkeypatch):

@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 
 from manyview.blocks import workers
 from manyview.data import nearest
-from manyview.data.nearest import best_first, largest, most_alike, nearest_among
+from manyview.data.nearest import alike_among, best_first, largest, most_alike, nearest_among
 
 
 def by_sorting(rows, k):
@@ -90,3 +90,19 @@ def test_too_few_to_choose_from():
         ids, products = most_alike(rows, rows, 4, threads, own=np.arange(3))
     assert (products[:, :2] == 0).all() and (products[:, 2:] == -np.inf).all()
     assert ids[:, :2].tolist() == [[1, 2], [0, 2], [0, 1]]
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("share", [1.0, 0.6, 0.02])
+def test_half_of_the_products_give_what_all_of_them_give(form, n_jobs, share, monkeypatch):
+    monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 20_000)
+    rng = np.random.default_rng(0)
+    rows = rng.integers(-2, 3, size=(203, 4)).astype(np.float32)  # whole numbers: exact products, ties everywhere
+    present = rng.random(203) < share
+    with workers(n_jobs) as threads:
+        found = alike_among(form(rows), 9, threads, present)
+        expected = most_alike(form(rows), form(rows), 9, threads, present=present, own=np.arange(203))
+    there = expected[1] > -np.inf
+    assert np.array_equal(found[1], expected[1]) and np.array_equal(found[0][there], expected[0][there])
+    assert there.all() == (share > 0.5)

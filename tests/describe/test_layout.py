@@ -42,17 +42,43 @@ def test_odd_collections():
         assert np.isfinite(places).all() and places.shape == (rows.size, 2)
 
 
-def test_far_islands_are_drawn_nearer_in_the_order_they_are_in():
+def test_far_islands_are_drawn_nearer_as_they_are():
     rng = np.random.default_rng(0)
-    islands = np.array([[50.0, 0.0], [0.0, -200.0]], dtype=np.float32)
-    places = np.concatenate([rng.normal(size=(100, 2)), islands]).astype(np.float32)
+    middles = np.array([[0.0, 0.0], [50.0, 0.0], [0.0, -200.0], [90.0, 5.0]])
+    island = np.repeat(np.arange(4), (100, 20, 20, 20))
+    places = (middles[island] + rng.normal(size=(160, 2)) * np.where(island == 0, 1.0, 0.4)[:, None]).astype(np.float32)
     found = layout._scaled(places)
     assert np.abs(found).max() == pytest.approx(1.0)
-    middle = found - found[:100].mean(axis=0)
-    far = np.hypot(*middle.T)
-    assert far[101] > far[100] > far[:100].max()
+    scale = np.ptp(found[:100, 0]) / np.ptp(places[:100, 0])
     assert np.ptp(found[:100], axis=0).min() > 0.4  # of 2; as they were they would take 0.06
-    assert middle[100, 0] > 0 and abs(middle[100, 1]) < 0.2 * middle[100, 0]  # islands stay where they lie
+    for one in range(4):  # nobody is turned, stretched or torn
+        mine = island == one
+        expected = scale * (places[mine] - places[mine].mean(axis=0))
+        np.testing.assert_allclose(found[mine] - found[mine].mean(axis=0), expected, atol=1e-4)
+    centres = np.array([found[island == one].mean(axis=0) for one in range(4)]) - found[island == 0].mean(axis=0)
+    for one in (1, 2, 3):  # each in the direction where it lay
+        way = middles[one] / np.hypot(*middles[one])
+        assert centres[one] @ way > 0.99 * np.hypot(*centres[one])
+    assert np.hypot(*centres[3]) > np.hypot(*centres[1])  # of two in one direction the nearer stays the nearer
+
+
+def test_islands_do_not_run_into_each_other(seed):
+    from scipy.spatial.distance import cdist
+
+    rng = np.random.default_rng(seed)
+    island = np.repeat(np.arange(12), 25)
+    places = (rng.normal(size=(12, 2)) * 60)[island] + rng.normal(size=(300, 2))
+    before = layout._islands(places, 1.0)
+    for one in range(before.max() + 1):  # points of one island are near another of it, and far from all others
+        mine = before == one
+        assert mine.all() or cdist(places[mine], places[~mine]).min() > 1.0
+    packed = layout._packed(places)
+    typical = np.median(np.sort(cdist(places, places), axis=1)[:, 5])
+    told = layout._islands(places, layout._CELL * typical)
+    apart = cdist(packed, packed)[told[:, None] != told]
+    gap = layout._CELL * layout._SEA * typical
+    assert apart.min() >= 0.999 * min(gap, cdist(places, places)[told[:, None] != told].min())
+    assert np.ptp(packed, axis=0).max() < 0.6 * np.ptp(places, axis=0).max()
 
 
 def test_groups_stay_groups_and_the_seed_decides():
@@ -106,3 +132,16 @@ def test_late_items_lie_with_their_like_and_those_without_a_view_nowhere():
     assert np.array_equal(some, late) and np.isfinite(few).all()
     nobody, _ = place_among(likeness_of({"looks": X}), np.array([299]), Known(np.arange(240), first))
     assert not nobody.size
+
+
+def test_very_many_are_placed_by_the_nearest_in_cells(monkeypatch):
+    monkeypatch.setattr("manyview.methods.neighbours.CELL", 16)
+    X, labels = groups(900)
+    likeness = likeness_of({"looks": X})
+    rows, exact = lay_out(likeness, most=300)
+    monkeypatch.setattr(layout, "_MANY", 100)
+    again, found = lay_out(likeness, most=300)
+    assert np.array_equal(rows, again) and apart(found, labels) < 0.3
+    same = (found == exact).all(axis=1)
+    assert same.sum() >= 300  # those the layout is fitted on
+    assert np.mean(np.linalg.norm(found - exact, axis=1)) < 0.02  # of a map 2 wide

@@ -9,7 +9,7 @@ from manyview.data.tags import TagTable
 from manyview.errors import ParameterError
 from manyview.evaluation import calibration_error, hidden_tags_experiment, hide_tags
 from manyview.evaluation.experiment import _METHODS, _curves
-from manyview.papers.tag_completion import MatrixRecovery, PlainNeighbours
+from manyview.papers.rivals.tag_completion import MatrixRecovery, PlainNeighbours
 from tests.completion.made import collection
 
 LOOKS, WORDS, TAGS, _ = collection(n_items=90)

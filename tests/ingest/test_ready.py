@@ -220,3 +220,62 @@ def test_reading_a_file_again_takes_as_long_as_reading_it_once(tmp_path):
         report = collection.read(tmp_path / "a.npy")
         assert (report.n_new, report.n_gone, report.n_same) == (0, 0, 20_000)
         assert time.process_time() - began < 10  # one set of all keys for each key took a minute
+
+
+def save_tagged(path, rows, tags, words, **more):
+    np.savez(path, view_x=rows, tags=tags, tag_names=np.array(words), **more)
+
+
+def test_a_file_that_is_as_before_changes_nothing_on_disk(tmp_path):
+    path = tmp_path / "a.npz"
+    rows, tags = np.arange(30.0).reshape(10, 3), np.eye(10, 4)
+    save_tagged(path, rows, tags, list("abcd"))
+    with create(path) as collection:
+        files = sorted(one.name for one in (collection.path / "views").rglob("*.npy"))
+        seen = collection._catalog.rows("SELECT * FROM versions WHERE part = 'tags'")
+        collection.read(path)
+        assert sorted(one.name for one in (collection.path / "views").rglob("*.npy")) == files
+        assert collection._catalog.rows("SELECT * FROM versions WHERE part = 'tags'") == seen
+        assert not collection._catalog.rows("SELECT * FROM dropped_rows")
+        rows[3, 1] += 1
+        tags[3] = [0, 0, 1, 1]
+        save_tagged(path, rows[:9], tags[:9], list("abcd"))
+        report = collection.read(path)
+        assert (report.n_new, report.n_gone, report.n_same) == (0, 1, 9)
+        assert np.array_equal(collection.views()["x"], rows[:9])
+        assert np.array_equal(collection.tags.yes.toarray(), tags[:9])
+
+
+def test_words_that_differ_by_case_only_are_one_tag_of_a_row(tmp_path):
+    save_tagged(tmp_path / "a.npz", np.ones((3, 2)), np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]]), ["Dog", "dog", " "])
+    with create(tmp_path / "a.npz") as collection:
+        assert [collection.tagging.words_of(item) for item in (1, 2, 3)] == [["Dog"], ["dog"], []]
+        assert collection.tags.n_tags == 1
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_large_arrays_of_an_archive_are_mapped(tmp_path, save, monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(500, 7)).astype(np.float32)
+    save(tmp_path / "a.npz", view_x=rows, view_y=np.asfortranarray(rows[:, :2]), ids=np.arange(500) + 5)
+    monkeypatch.setattr("manyview.ingest.ready._IN_MEMORY", 1000)
+    monkeypatch.setattr("manyview.ingest.ready._PIECE", 999)
+    found = open_features(str(tmp_path / "a.npz"))
+    base = found.views["x"]
+    while base.base is not None and not isinstance(base, np.memmap):
+        base = base.base
+    assert isinstance(base, np.memmap)
+    assert np.array_equal(found.views["x"], rows) and np.array_equal(found.views["y"], rows[:, :2])
+
+
+def test_items_are_written_in_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr("manyview.ingest.ready._BATCH", 7)
+    ids = np.random.default_rng(1).permutation(50)
+    save_tagged(tmp_path / "a.npz", np.arange(100.0).reshape(50, 2), np.eye(50, 3), list("abc"), ids=ids, y=ids % 4)
+    told = []
+    with Collection.create(
+        tmp_path / "a.manyview", tmp_path / "a.npz", progress=lambda *said: told.append(said)
+    ) as collection:
+        assert [item.key for item in collection.items] == [str(one) for one in ids]
+        assert [one["label"] for one in collection.items.fields()] == (ids % 4).tolist()
+        assert np.array_equal(collection.views()["x"], np.arange(100.0).reshape(50, 2))
+    assert told[-1] == ("reading", 50, 50) and len(told) == 8

@@ -1574,7 +1574,7 @@ export interface components {
              * How
              * @enum {string}
              */
-            how: "tag" | "words" | "looks";
+            how: "tag" | "words" | "looks" | "alike";
             /** Id */
             id: number;
             /** Key */
@@ -1771,6 +1771,24 @@ export interface components {
             /** Views */
             views?: string[] | null;
         };
+        /** Like */
+        Like: {
+            /** Items */
+            items: components["schemas"]["Member"][];
+            /** Least */
+            least: number;
+            /** N Items */
+            n_items: number;
+            /** Stops */
+            stops: components["schemas"]["LikeStop"][];
+        };
+        /** LikeStop */
+        LikeStop: {
+            /** Least */
+            least: number;
+            /** N */
+            n: number;
+        };
         /** Line */
         Line: {
             /** Expected Precision */
@@ -1817,6 +1835,10 @@ export interface components {
         MapPage: {
             /** Clusters */
             clusters: components["schemas"]["MapName"][];
+            /** Coarser */
+            coarser?: number | null;
+            /** Finer */
+            finer?: number | null;
             /** Made At */
             made_at: string | null;
             /** N */
@@ -2153,6 +2175,7 @@ export interface components {
             command: string;
             /** Items */
             items: components["schemas"]["FoundItem"][];
+            like?: components["schemas"]["Like"] | null;
             /** N More */
             n_more: number;
             /** Offset */

@@ -39,6 +39,7 @@ export type TagQuestion = Schemas["TagQuestion"];
 export type Candidate = Schemas["Candidate"];
 export type FoundItem = Schemas["FoundItem"];
 export type SearchAnswer = Schemas["SearchPage"];
+export type Like = Schemas["Like"];
 export type Line = Schemas["Line"];
 export type Decided = Schemas["Decided"];
 export type Step = Schemas["Step"];

@@ -51,7 +51,7 @@ class CanvasLayer implements PointLayer {
   #stamp(i: number): HTMLCanvasElement {
     const [r, g, b, a] = [this.#rgba[4 * i]!, this.#rgba[4 * i + 1]!, this.#rgba[4 * i + 2]!, this.#rgba[4 * i + 3]!];
     const shape = this.#shape[i]!;
-    const key = (((r * 256 + g) * 256 + b) * 256 + a) * 4 + shape;
+    const key = (((r * 256 + g) * 256 + b) * 256 + a) * 8 + shape;
     const known = this.#stamps.get(key);
     if (known) return known;
     const stamp = document.createElement("canvas");
@@ -65,6 +65,9 @@ class CanvasLayer implements PointLayer {
       draw.moveTo(s / 2, s * 0.05);
       draw.lineTo(s * 0.95, s * 0.85);
       draw.lineTo(s * 0.05, s * 0.85);
+    } else if (shape === 4) {
+      draw.rect(s * 0.34, 0, s * 0.32, s);
+      draw.rect(0, s * 0.34, s, s * 0.32);
     } else {
       draw.moveTo(s / 2, 0);
       draw.lineTo(s, s / 2);

@@ -44,6 +44,14 @@ export class Bins {
     return found;
   }
 
+  /** Is any point within a rectangle that is to be seen? */
+  any(left: number, bottom: number, right: number, top: number, visible: (i: number) => boolean): boolean {
+    for (let i = 0; i < this.x.length; i++) {
+      if (this.x[i]! >= left && this.x[i]! <= right && this.y[i]! >= bottom && this.y[i]! <= top && visible(i)) return true;
+    }
+    return false;
+  }
+
   nearest(x: number, y: number, within: number, visible: (i: number) => boolean): number | null {
     let best: number | null = null;
     let distance = within * within;

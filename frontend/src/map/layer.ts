@@ -9,7 +9,7 @@ export interface View {
 export interface PointLayer {
   readonly kind: "webgl" | "canvas";
   setPoints(x: Float32Array, y: Float32Array): void;
-  /** rgba: four bytes a point; shape: 0 disc, 1 square, 2 triangle, 3 diamond. */
+  /** rgba: four bytes a point; shape: 0 disc, 1 square, 2 triangle, 3 diamond, 4 cross. */
   setLook(rgba: Uint8Array, shape: Uint8Array): void;
   draw(view: View, width: number, height: number, ratio: number, size: number): void;
   destroy(): void;

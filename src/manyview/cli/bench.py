@@ -16,7 +16,7 @@ def bench(
 ) -> None:
     """Quality and speed of the methods on the bundled handwritten numerals, beside plain k-means.
 
-    The papers' tables and the timings beside other packages need a source checkout: `make quality` and `make bench`.
+    The papers' tables are `manyview papers`; timings beside other packages need a source checkout: `make bench`.
     """
     import time
 

@@ -55,9 +55,10 @@ def fit(
     """
     from ..errors import ParameterError
     from ..workflow.clusters.levels import keep_level
-    from ..workflow.clusters.living import current_clusters
     from ..workflow.collection import Collection
     from ..workflow.fit import fit_collection
+    from ..workflow.reading.index import Index
+    from ..workflow.reading.typical import best_clusters
 
     if (coarser or finer) and ((coarser and finer) or n_clusters or view or annotations or fresh):
         raise ParameterError(
@@ -79,7 +80,8 @@ def fit(
                 n_jobs=jobs,
                 progress=bar,
             )
-        clusters = current_clusters(found, fitted.run.id)
+        clusters = best_clusters(Index(found), fitted.run)
+        has_tags = found.tags.n_tags > 0
     if as_json:
         print_json(
             {
@@ -111,7 +113,9 @@ def fit(
             say(f"  {safe(line)}")
         say()
         print_clusters(clusters)
-        say(f"\nNext: manyview report {safe(collection)}, or manyview show {safe(collection)} --items")
+        missing = "tags that are missing" if has_tags else "a first tag for each cluster"
+        say(f"\nNext: manyview serve {safe(collection)}, to look at them in the browser")
+        say(f"      manyview suggest {safe(collection)}{'' if has_tags else ' --first-tags'}, for {missing}")
     print_bad(fitted.computed.bad)
     if fitted.computed.bad:
         raise typer.Exit(SOME_BAD)

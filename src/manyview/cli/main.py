@@ -25,6 +25,7 @@ from . import (
     fit,
     init,
     map,
+    papers,
     report,
     serve,
     show,
@@ -87,6 +88,7 @@ for _command in (
     serve.serve,
     export_site.export_site,
     bench.bench,
+    papers.papers,
     doctor.doctor,
 ):
     app.command()(_command)

@@ -16,6 +16,9 @@ _ORDERS = ("name", "date", "newest")
 @spoken
 def show(
     collection: CollectionPath,
+    others: Annotated[
+        list[str] | None, typer.Argument(metavar="[ITEM]...", help="With --like: more items, by name or number.")
+    ] = None,
     run: Annotated[int | None, typer.Option(metavar="N", help="Number of the run. Default: the newest.")] = None,
     items: Annotated[bool, typer.Option("--items", help="List the items, each with its path and cluster.")] = False,
     search: Annotated[
@@ -34,6 +37,22 @@ def show(
     more: Annotated[
         bool, typer.Option("--more", help="With --search: also pictures that fit less well, the best first.")
     ] = False,
+    like: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ITEM", help="More like this: items that are like it, or like several, in every view. Repeatable."
+        ),
+    ] = None,
+    alike: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="SHARE",
+            help="With --like: how much alike. Of the pairs of items picked blindly, this share is less alike: 0.9999 "
+            "almost the same, 0.9 somewhat alike. Default: 0.99.",
+        ),
+    ] = None,
     cluster: Annotated[int | None, typer.Option(metavar="N", help="One cluster in full, by its number.")] = None,
     item: Annotated[
         str | None,
@@ -57,13 +76,15 @@ def show(
 
     from ..errors import ParameterError
     from ..workflow.clusters.levels import level_clusters
-    from ..workflow.clusters.living import current_clusters
     from ..workflow.collection import Collection
+    from ..workflow.reading.index import Index
+    from ..workflow.reading.typical import best_clusters
 
     with Collection.open(collection) as found:
         if problems:
             _show_problems(found, as_json)
             return
+        search = _asked(found, search, like or [], others or [], alike)
         if search is not None and run is None and level is None and found.runs.newest() is None:
             _search_unfitted(found, search, more, collection, as_json)
             return
@@ -73,7 +94,7 @@ def show(
             return
         places = None
         if level is None:
-            clusters = current_clusters(found, which.id)
+            clusters = best_clusters(Index(found), which)
         else:
             cut, clusters = level_clusters(found, which, level)
             numbers = [cut.identities.get(label, -1) for label in cut.labels.tolist()]
@@ -125,6 +146,23 @@ def show(
             print_table((">id", "item", ">cluster", "name", *more_of, "matched by"), matched)
     else:
         print_clusters(clusters)
+
+
+def _asked(
+    found: Any, search: str | None, like: list[str], others: list[str], alike: float | None
+) -> str | None:
+    """The search that words and items to be alike ask for together."""
+    from ..errors import ParameterError
+    from ..workflow.reading.alike import LEAST, check_asked
+
+    if not like:
+        if alike is not None or others:
+            what = "--alike says how much like what --like names" if alike is not None else f"{others[0]!r} has no place"
+            raise ParameterError(f"{what}; did you mean --like {' '.join(others) or 'ITEM'}?")
+        return search
+    numbers = [found.items.named(name).id for name in (*like, *others)]
+    asked = f"like:{check_asked(numbers, LEAST if alike is None else alike)}"
+    return asked if search is None else f"{asked} {search}"
 
 
 def _say_answer(answer: Any, is_listed: bool) -> None:
@@ -185,6 +223,8 @@ def _found(table: Sequence[dict[str, Any]], hits: Sequence[Any]) -> list[dict[st
 
 
 def _matched(row: dict[str, Any]) -> str:
+    if row["how"] == "alike":
+        return f"alike, {100 * row['score']:.2f} %"
     return f"looks, {row['score']:.2f}" if row["how"] == "looks" else str(row["how"])
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..errors import ParameterError, StoreError
 from ..files import FileFacts
 from .catalog import Catalog, as_json
-from .sorted_numbers import distinct, read_numbers
+from .sorted_numbers import among, distinct, read_numbers
 
 __all__ = ["Fingerprint", "Item", "Items", "Known", "NewItem", "Problem", "as_bytes", "as_text"]
 
@@ -205,10 +205,14 @@ class Items:
 
         ``X[rows]`` is the collection without repetitions; ``labels[places]`` brings its labels back to every item.
         """
-        table = self._catalog.rows("SELECT id, duplicate_of FROM items WHERE state = 'here' ORDER BY id")
-        here = {row[0] for row in table}
-        leads = np.array([row[0] if row[1] not in here else row[1] for row in table], dtype=np.int64)
-        ids = np.array([row[0] for row in table], dtype=np.int64)
+        ids = self.ids
+        pairs = read_numbers(
+            self._catalog,
+            "SELECT id || ',' || duplicate_of AS n FROM items WHERE state = 'here' AND duplicate_of IS NOT NULL",
+        ).reshape(-1, 2)
+        pairs = pairs[among(pairs[:, 1], ids)]
+        leads = ids.copy()
+        leads[np.searchsorted(ids, pairs[:, 0])] = pairs[:, 1]
         rows = np.flatnonzero(leads == ids)
         return rows, np.searchsorted(ids[rows], leads)
 
@@ -299,44 +303,21 @@ class Items:
             for key, number, *facts, beside, state, content, has_fields in rows
         }
 
-    def put(self, source_id: int, items: Sequence[NewItem]) -> list[int]:
-        """Add items, or renew what is known of those that are there under the same key. Their numbers, in order."""
-        catalog = self._catalog
-        with catalog.transaction():
-            catalog.run_many(
-                "INSERT INTO items (source_id, key, kind, path, size, mtime_ns, device, inode, beside, content, "
-                "format, text, fields) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (source_id, key) "
-                "DO UPDATE SET kind = excluded.kind, path = excluded.path, size = excluded.size, "
-                "mtime_ns = excluded.mtime_ns, "
-                "device = excluded.device, inode = excluded.inode, beside = excluded.beside, "
-                "content = excluded.content, format = excluded.format, text = coalesce(excluded.text, text), "
-                "fields = excluded.fields, state = 'here'",
-                (
-                    (
-                        source_id,
-                        as_bytes(item.key),
-                        item.kind,
-                        None if item.path is None else as_bytes(item.path),
-                        *(item.facts or (None,) * 4),
-                        item.beside,
-                        item.content,
-                        item.format,
-                        item.text,
-                        None if item.fields is None else as_json(dict(item.fields)),
-                    )
-                    for item in items
-                ),
-            )
-            return self._numbers(source_id, [as_bytes(item.key) for item in items])
+    def numbers_of(self, source_id: int, state: str | None = None) -> NDArray[np.int64]:
+        """The numbers of all items of a source, ascending; only of those in a state."""
+        sql = "SELECT id AS n FROM items WHERE source_id = ? AND state = coalesce(?, state)"
+        return distinct(read_numbers(self._catalog, sql, (source_id, state)))
 
-    def _numbers(self, source_id: int, keys: list[bytes]) -> list[int]:
-        found: dict[bytes, int] = {}
-        for start in range(0, len(keys), 500):
-            part = keys[start : start + 500]
-            marks = ",".join("?" * len(part))
-            sql = f"SELECT key, id FROM items WHERE source_id = ? AND key IN ({marks})"  # noqa: S608  only marks
-            found.update(self._catalog.rows(sql, (source_id, *part)))
-        return [found[key] for key in keys]
+    def formats(self) -> dict[str, dict[str, int]]:
+        """How many items there are of each kind and format (the kind, where it has none)."""
+        rows = self._catalog.rows(
+            "SELECT kind, coalesce(format, kind), count(*) FROM items WHERE state = 'here' "
+            "GROUP BY 1, 2 ORDER BY min(id)"
+        )
+        found: dict[str, dict[str, int]] = {}
+        for kind, name, count in rows:
+            found.setdefault(kind, {})[name] = count
+        return found
 
     def forget_file(self, ids: Iterable[int]) -> None:
         """What was computed from the pixels of these items no longer holds: their files have changed."""

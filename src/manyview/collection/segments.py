@@ -23,8 +23,18 @@ from ..data.checks import missing_rows
 from ..errors import StoreError, ViewError
 from . import layout
 from .catalog import Catalog, as_json
-from .segment_files import PARTS, Segment, ViewInfo, room_for, segment_files, write_segment
-from .view_state import put_state, read_state
+from .segment_files import (
+    PARTS,
+    Segment,
+    ViewInfo,
+    put_state,
+    read_state,
+    room_for,
+    same_rows,
+    segment_files,
+    write_segment,
+)
+from .sorted_numbers import among, distinct, read_numbers
 
 __all__ = ["GIVEN", "Segments"]
 
@@ -77,7 +87,7 @@ class Segments:
         """Write rows for some items and register them; how many were written.
 
         A dense row of nothing but NaN says that its item lacks the view, and is not stored. Another version than the
-        one that is there takes its place, with all its rows.
+        one that is there takes its place, with all its rows. What is there already is left as it is.
         """
         matrix = as_matrix(name, rows)
         ids = np.asarray(ids, dtype=np.int64)
@@ -92,6 +102,8 @@ class Segments:
             raise ViewError(f"view {name!r} has no columns.")
         token = secrets.token_hex(8)
         kept = ids[~missing]
+        if kept.size == ids.size and self._holds(name, version, ids, matrix):
+            return int(kept.size)
         with self._catalog.transaction():
             info = self._declare(name, version, is_sparse(matrix), matrix.dtype, matrix.shape[1], columns, settings)
             self._catalog.run_many(
@@ -103,11 +115,20 @@ class Segments:
                 durable.make_folder(folder)
                 write_segment(folder, token, matrix, missing)
                 n_values = int(matrix.nnz) if info.is_sparse else int(kept.size) * matrix.shape[1]
-                if touched := self._drop(info.id, set(kept.tolist())):
-                    old = [one for one in self._segments(info) if one.id in touched and (one.items < 0).all()]
-                    self._retire(info, old)
+                self._drop(info, kept)
                 self._register(info.id, token, kept, n_values)
         return int(kept.size)
+
+    def _holds(self, name: str, version: str, ids: NDArray[np.int64], matrix: Matrix) -> bool:
+        """Is the view one segment with these very rows?"""
+        if name not in self.names() or (info := self.info(name)).version != version:
+            return False
+        if (info.is_sparse, info.dtype, info.n_columns) != (is_sparse(matrix), matrix.dtype, matrix.shape[1]):
+            return False
+        segments = self._segments(info)
+        if len(segments) != 1 or not np.array_equal(segments[0].items, ids):
+            return False
+        return same_rows(self._csr(info, segments[0]) if info.is_sparse else self._open(info, segments[0], ""), matrix)
 
     def _register(self, view_id: int, token: str, items: NDArray[np.int64], n_values: int) -> None:
         self._catalog.run(
@@ -172,24 +193,28 @@ class Segments:
 
     def drop_rows(self, ids: Iterable[int]) -> None:
         """The rows of these items no longer count, in any view: their files have changed."""
-        items = {int(item) for item in ids}
+        items = distinct(np.fromiter(ids, dtype=np.int64))
         with self._catalog.transaction():
-            for (view_id,) in self._catalog.rows("SELECT id FROM views"):
-                self._drop(view_id, items)
+            for name in self.names():
+                self._drop(self.info(name), items)
 
-    def _drop(self, view_id: int, items: set[int]) -> set[int]:
-        """Rows of these items no longer count; the segments that had some."""
+    def _drop(self, info: ViewInfo, items: NDArray[np.int64]) -> None:
+        """Rows of these items, ascending, no longer count; a segment of which none is left goes."""
+        lacking = read_numbers(self._catalog, "SELECT item_id AS n FROM lacking_rows WHERE view_id = ?", (info.id,))
         self._catalog.run_many(
-            "DELETE FROM lacking_rows WHERE view_id = ? AND item_id = ?", ((view_id, item) for item in items)
+            "DELETE FROM lacking_rows WHERE view_id = ? AND item_id = ?",
+            ((info.id, item) for item in lacking[among(lacking, items)].tolist()),
         )
-        wanted, touched = np.array(sorted(items), dtype=np.int64), set()
-        for number, held in self._catalog.rows("SELECT id, items FROM segments WHERE view_id = ?", (view_id,)):
-            for item in np.intersect1d(wanted, _unpack(held), assume_unique=True).tolist():
-                self._catalog.run(
-                    "INSERT OR IGNORE INTO dropped_rows (segment_id, item_id) VALUES (?, ?)", (number, item)
+        for segment in self._segments(info):
+            held = segment.items >= 0
+            hit = held & among(segment.items, items)
+            if hit.any() and np.array_equal(hit, held):
+                self._retire(info, [segment])
+            elif hit.any():
+                self._catalog.run_many(
+                    "INSERT OR IGNORE INTO dropped_rows (segment_id, item_id) VALUES (?, ?)",
+                    ((segment.id, item) for item in segment.items[hit].tolist()),
                 )
-                touched.add(int(number))
-        return touched
 
     def merge(self, name: str) -> None:
         """Make one segment of all, so that the view is mapped as it lies. Nothing happens where it is one already."""
@@ -255,8 +280,7 @@ class Segments:
         return matrix, np.isin(items, held)
 
     def _ids_here(self) -> NDArray[np.int64]:
-        rows = self._catalog.rows("SELECT id FROM items WHERE state = 'here' ORDER BY id")
-        return np.array([row[0] for row in rows], dtype=np.int64)
+        return distinct(read_numbers(self._catalog, "SELECT id AS n FROM items WHERE state = 'here'"))
 
     def _segments(self, info: ViewInfo) -> list[Segment]:
         rows = self._catalog.rows(

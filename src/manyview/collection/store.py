@@ -18,6 +18,7 @@ from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ReadOnly, StoreError, ViewError
 from . import layout
+from .arrivals import put_items
 from .catalog import Catalog, damaged
 from .decisions import Decisions
 from .history import Entry, History
@@ -169,11 +170,7 @@ class Store:
 
     def put_items(self, source_id: int, items: Sequence[NewItem]) -> list[int]:
         """Add items with their tags, or renew what is known of them; their numbers."""
-        with self._catalog.transaction():
-            numbers = self.items.put(source_id, items)
-            self.tagging.put({number: item.tags for number, item in zip(numbers, items, strict=True)})
-            self.tagging.put_paths({number: item.paths for number, item in zip(numbers, items, strict=True)})
-        return numbers
+        return put_items(self._catalog, self.tagging, source_id, items)
 
     def add_view(
         self,

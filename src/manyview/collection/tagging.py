@@ -19,6 +19,9 @@ from .vocabulary import Arrangement, read_care
 
 __all__ = ["Tagging", "clean_word", "word_key"]
 
+_NOTHING: frozenset[Any] = frozenset()
+_ITEMS_AT_A_TIME = 200_000
+
 
 def clean_word(word: str) -> str:
     """A tag as it is kept: no control characters or lone surrogates, blanks around it gone; "" if nothing is left."""
@@ -100,42 +103,49 @@ class Tagging:
 
     def put(self, tags: Mapping[int, Mapping[str, Sequence[str]]]) -> None:
         """What the world says of each item: item -> source -> words, in place of what it said before."""
-        self._replace(
-            "item_tags",
-            "INSERT OR IGNORE INTO item_tags (item_id, tag_id, source, spelling) VALUES (?, ?, ?, ?)",
-            tags,
-            self._tag_row,
-        )
+        self._replace("item_tags", ("item_id", "tag_id", "source", "spelling"), tags, self._tag_row)
 
     def put_paths(self, paths: Mapping[int, Mapping[str, Sequence[Sequence[str]]]]) -> None:
         """The same for hierarchical keywords, each a list of words from the most general."""
-        self._replace(
-            "item_paths",
-            "INSERT OR IGNORE INTO item_paths (item_id, path_id, source) VALUES (?, ?, ?)",
-            paths,
-            self._path_row,
-        )
+        self._replace("item_paths", ("item_id", "path_id", "source"), paths, self._path_row)
 
-    def _replace(self, table: str, insert: str, said: Mapping[int, Mapping[str, Any]], row: Any) -> None:
+    def _replace(self, table: str, columns: Sequence[str], said: Mapping[int, Mapping[str, Any]], row: Any) -> None:
+        """Write the rows of the items of which something else was said before."""
         with self._catalog.transaction():
             try:
+                before = self._said_before(table, columns, list(said))
+                changed, rows = [], []
+                for item, sources in said.items():
+                    now: dict[Any, Any] = {}  # of two spellings the first counts
+                    for source, words in sources.items():
+                        for word in words:
+                            found = row(item, source, word)
+                            now.setdefault(found[:3], found)
+                    if set(now.values()) != before.get(item, _NOTHING):
+                        changed += [(item,)] if item in before else []
+                        rows += now.values()
+                self._catalog.run_many(f"DELETE FROM {table} WHERE item_id = ?", changed)  # noqa: S608  a name above
+                marks = ", ".join("?" * len(columns))
                 self._catalog.run_many(
-                    f"DELETE FROM {table} WHERE item_id = ?",  # noqa: S608  one of two names above
-                    ((item,) for item in said),
+                    f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({marks})",  # noqa: S608
+                    rows,
                 )
-                rows = [
-                    row(item, source, word)
-                    for item, sources in said.items()
-                    for source, words in sources.items()
-                    for word in words
-                ]
-                self._catalog.run_many(insert, rows)
             except BaseException:
                 self._known.clear()  # numbers given inside a transaction that does not last
                 raise
 
+    def _said_before(self, table: str, columns: Sequence[str], items: Sequence[int]) -> dict[int, set[Any]]:
+        found: dict[int, set[Any]] = {}
+        for start in range(0, len(items), 500):
+            part = items[start : start + 500]
+            marks = ", ".join("?" * len(part))
+            sql = f"SELECT {', '.join(columns)} FROM {table} WHERE item_id IN ({marks})"  # noqa: S608  names of ours
+            for known in self._catalog.rows(sql, part):
+                found.setdefault(known[0], set()).add(tuple(known))
+        return found
+
     def _tag_row(self, item: int, source: str, word: str) -> tuple[int, int, str, str | None]:
-        number, name = self._entry(word)
+        number, name = self._known.get(word) or self._entry(word)
         return item, number, source, None if word == name else word
 
     def _path_row(self, item: int, source: str, parts: Sequence[str]) -> tuple[int, int, str]:
@@ -196,13 +206,8 @@ class Tagging:
 
     def table(self, ids: NDArray[np.int64]) -> TagTable:
         """Yes, no and unknown for these items; the vocabulary is every tag that one of them has a word about."""
-        yes = self._pairs(
-            "SELECT item_id, tag_id FROM known_tags JOIN items ON item_id = items.id WHERE state = 'here'"
-        )
-        no = self._pairs(
-            "SELECT item_id, tag_id FROM decisions JOIN items ON item_id = items.id WHERE state = 'here' AND answer = 0"
-        )
-        used, care = set(yes[:, 1].tolist()), read_care(self._catalog)
+        yes, no = self._pairs("known_tags"), self._pairs("decisions", "AND answer = 0")
+        used, care = set(np.unique(yes[:, 1]).tolist()), read_care(self._catalog)
         gone = {tag for tag, one in care.items() if tag not in used and (one.is_retired or one.alias_of is not None)}
         no = no[~np.isin(no[:, 1], list(gone))]
         names = self.names(used | set(no[:, 1].tolist()))
@@ -211,8 +216,16 @@ class Tagging:
             _matrix(yes, ids, numbers), [names[number] for number in numbers.tolist()], _matrix(no, ids, numbers)
         )
 
-    def _pairs(self, sql: str) -> NDArray[np.int64]:
-        return np.array(self._catalog.rows(sql), dtype=np.int64).reshape(-1, 2)
+    def _pairs(self, table: str, where: str = "") -> NDArray[np.int64]:
+        """Items that are here with their tags, read some items at a time."""
+        sql = (
+            f"SELECT item_id || ',' || tag_id AS n FROM {table} JOIN items ON item_id = items.id WHERE state = 'here' "  # noqa: S608
+            f"AND item_id BETWEEN ? AND ? {where}"
+        )
+        last = int(self._catalog.value("SELECT coalesce(max(id), 0) FROM items"))
+        starts = range(0, last + 1, _ITEMS_AT_A_TIME)
+        found = [read_numbers(self._catalog, sql, (start, start + _ITEMS_AT_A_TIME - 1)) for start in starts]
+        return np.concatenate(found).reshape(-1, 2)
 
     def names(self, numbers: Iterable[int]) -> dict[int, str]:
         """Each tag in its most frequent spelling; on ties small letters first, as ``TagTable.from_lists`` does."""

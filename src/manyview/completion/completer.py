@@ -193,6 +193,7 @@ class TagCompleter(MultiviewEstimator):
             if self.method == "combined" and any(items.word_widths):
                 names = (*COMBINED, "words", *names[len(COMBINED) :])
             extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
+            items = items.remembering(threads) if n_landmarks else items
             recipe, judged = fit_recipe(names, items, table.yes, extras, rng, threads, tell)
             self._keep(table, items, recipe)
             self._set_completeness(recipe, judged)
@@ -365,7 +366,8 @@ class TagCompleter(MultiviewEstimator):
         self.penalties_ = {} if recipe.penalties is None else pack(recipe.penalties)
         self.penalties_.pop("kind", None)
         # Neighbours look the tags up in tags_; they are not kept twice.
-        self.fitted_ = {"items": pack(items), "recipe": pack(recipe.with_neighbours_tags(None))}
+        self.fitted_ = {"items": pack(items.forgetting()), "recipe": pack(recipe.with_neighbours_tags(None))}
+        self._at_hand = items  # with the features of few items; not saved
 
     def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
         self.untouched_share_ = share_new(np.diff(self.tags_.indptr), self.completeness)
@@ -380,7 +382,9 @@ class TagCompleter(MultiviewEstimator):
     # -- what was learned, and who is asked about
 
     def _items(self) -> Items:
-        return unpack(self.fitted_["items"])
+        if getattr(self, "_at_hand", None) is None:
+            self._at_hand = unpack(self.fitted_["items"])
+        return self._at_hand
 
     def _recipe(self) -> Recipe:
         return unpack(self.fitted_["recipe"]).with_neighbours_tags(self.tags_)

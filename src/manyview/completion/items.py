@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ __all__ = ["Items", "fit_items", "warn_silent_views"]
 _MOST_WORDS = 2_000
 """Columns of a sparse view, the most frequent, that are inputs as they are."""
 _KEPT_FEATURES = 2**26
-"""Features of so many bytes are kept while a fit goes on; larger ones are worked out whenever they are asked for."""
+"""Features of so many bytes are kept, though not saved; larger ones are worked out whenever they are asked for."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,10 @@ class Items:
         blocks = row_blocks(self.n_items, 8.0 * max(1, sum(self.widths)))
         parts = list(threads.map(lambda block: self.features(np.arange(block.start, block.stop)), blocks))
         return _Remembering(**vars(self), kept=np.concatenate(parts))
+
+    def forgetting(self) -> Items:
+        """The same without them."""
+        return self
 
     def words(self, rows: Ints) -> Any:
         """Words of items of the fit, all sparse views side by side, CSR; None where there is no sparse view."""
@@ -134,6 +138,9 @@ class _Remembering(Items):
 
     def features(self, rows: Ints) -> Singles:
         return self.kept[rows]
+
+    def forgetting(self) -> Items:
+        return Items(**{one.name: getattr(self, one.name) for one in fields(Items)})
 
 
 def fit_items(

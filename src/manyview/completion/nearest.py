@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Matrix
 from ..blocks import Workers, row_blocks
-from ..data.nearest import Within, most_alike
+from ..data.nearest import Within, alike_among, most_alike
 from ..types import Ints, Singles
 
 __all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "weights_of"]
@@ -65,13 +65,22 @@ def find_nearest(
     """The ``k`` rows of ``base`` of largest cosine, for each row of ``queries``. Both hold unit rows.
 
     Rows of ``base`` outside ``has`` are nobody's neighbour, nor is an item its own: ``own`` gives the row of
-    ``base`` that each query is. Takes O(n_queries x n d) time and a block of cosines per thread; with ``lists``
-    O(n_queries sqrt(n) d).
+    ``base`` that each query is, all of them in order where queries are the base itself. Takes O(n_queries x n_has d)
+    time and a block of cosines per thread; with ``lists`` O(n_queries sqrt(n) d).
     """
-    within = None if lists is None else _by_list(queries, lists, own)
-    items, cosines = most_alike(queries, base, k, threads, present=has, own=own, within=within)
+    if queries is base and own is not None and lists is None and 2 * has.sum() >= own.size:
+        items, cosines = alike_among(base, k, threads, has)
+    else:
+        within = _among(queries, has) if lists is None else _by_list(queries, lists, own)
+        items, cosines = most_alike(queries, base, k, threads, present=has, own=own, within=within)
     found = cosines > 0
     return Nearest(np.where(found, items, 0), np.where(found, cosines, 0.0))
+
+
+def _among(queries: Matrix, has: NDArray[np.bool_]) -> Within | None:
+    """Where few rows can be neighbours, only they are looked at."""
+    able = np.flatnonzero(has)
+    return [(np.arange(queries.shape[0]), able)] if 0 < 2 * able.size < has.size else None
 
 
 def _by_list(queries: Matrix, lists: InvertedLists, own: Ints | None) -> Within:

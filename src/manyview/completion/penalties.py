@@ -38,7 +38,7 @@ def press(
 ) -> float:
     """Sum of squared errors on a sample of items, each predicted by a fit without it."""
     fit = fit_ridge(moments, tag_penalty, feature_penalties, rare=False, on_words=on_words)
-    ridge = replace(fit.ridge, leverage=fit.leverage(sample, np.float32))
+    ridge = replace(fit.ridge, leverage=fit.leverage(np.float32)(sample))
     sample = replace(sample, rows=np.arange(sample.tags.shape[0]))
     errors = (ridge.scores(sample) - sample.tags.toarray())[:, ridge.frequent].astype(np.float64)
     return float(np.einsum("ij,ij->", errors, errors))

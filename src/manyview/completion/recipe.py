@@ -101,7 +101,6 @@ def fit_recipe(
 
     ``extras`` is what a model says of the items. Gives the scores of items with tags as well.
     """
-    items = items.remembering(threads) if RIDGES.intersection(names) else items
     sources, penalties = _fit_sources(names, items, tags, extras, rng, threads, say)
     tagged = np.flatnonzero(np.diff(tags.indptr))
     n_tags, per_item = tags.shape[1], tags.nnz / max(1, tagged.size)
@@ -178,10 +177,15 @@ def _cold_weights(names: tuple[str, ...], sums: Any, n_known: int) -> Floats:
     return np.asarray((1.0 - lean) * found + lean * guess)
 
 
-def _warn_clipped(ridge: Ridge, sample: Batch) -> None:
+def _warn_clipped(ridge: Ridge, sample: Sequence[Callable[[], Batch]]) -> None:
     """Leaving an item out is no longer exact where its leverage is close to one."""
-    residual = sample.tags.toarray() - ridge.fitted(sample)
-    share = float((ridge.denominators(sample, residual) <= SMALLEST_DENOMINATOR).mean())
+    n_clipped = n_pairs = 0
+    for make in sample:
+        batch = make()
+        residual = batch.tags.toarray() - ridge.fitted(batch)
+        n_clipped += int(np.count_nonzero(ridge.denominators(batch, residual) <= SMALLEST_DENOMINATOR))
+        n_pairs += residual.size
+    share = n_clipped / max(1, n_pairs)
     if share > _CLIPPED_SHARE:
         warnings.warn(
             f"{share:.0%} of the pairs of item and tag decide their own prediction: there are too few items for so "
@@ -243,8 +247,9 @@ def _fit_ridges(
     has_tags = np.diff(tags.indptr) > 0
     tagged, untagged = everyone[has_tags], everyone[~has_tags]
     width = sum(items.widths)
-    of_tagged = gather_moments(items.features, width, tags, tagged, threads)
-    moments = of_tagged + gather_moments(items.features, width, tags, untagged, threads) if untagged.size else of_tagged
+    of_tagged = moments = gather_moments(items.features, width, tags, tagged, threads)
+    if untagged.size:
+        moments = of_tagged.and_untagged(gather_moments(items.features, width, tags[:, :0], untagged, threads))
 
     def sample_of(rows: Ints) -> Batch:
         return items.batch(np.sort(rng.permutation(rows)[:_PRESS_ITEMS]).astype(np.int64), tags)
@@ -269,7 +274,7 @@ def _fit_ridges(
     for name, (fit, rows) in fits.items():
         ridge = made[name] = fit.with_leverage(items.batches(rows, tags), everyone.size, threads)
         if tags.shape[0] >= _ENOUGH_TO_WARN:
-            _warn_clipped(ridge, sample)
+            _warn_clipped(ridge, items.batches(sample.rows, tags))
     return made, penalties
 
 

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks
 from ..types import Floats, Ints, Singles
 from .batch import Batch, LeftOut, Part
+from .matrices import as_dense, inverse_of, largest_of_columns, row_products, squares_by
 
 __all__ = ["MOST_INPUTS", "SMALLEST_DENOMINATOR", "Fit", "Moments", "Ridge", "fit_ridge", "gather_moments"]
 
@@ -29,7 +30,6 @@ MOST_INPUTS = 4_000
 _KEPT_PER_RARE_TAG = 200
 SMALLEST_DENOMINATOR = 0.02
 _MANY_COLUMNS = 256
-_MIRRORED = 256
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,13 @@ class Moments:
             tags_features=self.tags_features[tags],
         )
 
-    def __add__(self, other: Moments) -> Moments:
-        """Those of the items of both."""
-        return Moments(
-            self.n_items + other.n_items,
-            self.tag_sums + other.tag_sums,
-            self.feature_sums + other.feature_sums,
-            (self.tags_tags + other.tags_tags).tocsr(),
-            self.tags_features + other.tags_features,
-            self.features_features + other.features_features,
+    def and_untagged(self, other: Moments) -> Moments:
+        """Those of these items and of others that carry none of the tags, whose own moments know no tags."""
+        return replace(
+            self,
+            n_items=self.n_items + other.n_items,
+            feature_sums=self.feature_sums + other.feature_sums,
+            features_features=self.features_features + other.features_features,
         )
 
 
@@ -98,20 +96,25 @@ class Ridge:
         out[:, self.frequent] = self._frequent(given, features)
         if self.rare.size:
             n_inputs = self.inputs.size
-            part = _dense((self.rare_coef[n_inputs:].T @ features.T).T) + given @ self.rare_coef[:n_inputs]
-            centre = self.rare_coef.T @ np.concatenate([self.tag_mean[self.inputs], self.feature_mean])
-            out[:, self.rare] = np.asarray(part) + (self.tag_mean[self.rare] - centre).astype(np.float32)
+            part = as_dense((self.rare_coef[n_inputs:].T @ features.T).T) + given @ self.rare_coef[:n_inputs]
+            out[:, self.rare] = np.asarray(part) + self._intercepts[1].astype(np.float32)
         return out
+
+    @cached_property
+    def _intercepts(self) -> tuple[Floats, Floats]:
+        """What is said of an item without any tag and with features of 0: of frequent tags, and of rare ones."""
+        of_frequent = self.tag_mean[self.frequent] - self.tag_mean[self.inputs] @ self.tag_coef
+        of_frequent -= self.feature_mean @ self.view_coef
+        centre = self.rare_coef.T @ np.concatenate([self.tag_mean[self.inputs], self.feature_mean])
+        return of_frequent, self.tag_mean[self.rare] - centre
 
     def features(self, batch: Batch) -> Any:
         """What it is given of the views: a dense matrix, or CSR."""
         return batch.words if self.on_words else batch.features
 
     def _frequent(self, given: Any, features: Any) -> Singles:
-        intercept = self.tag_mean[self.frequent] - self.tag_mean[self.inputs] @ self.tag_coef
-        intercept -= self.feature_mean @ self.view_coef
         found: Singles = given @ self.tag_coef + features @ self.view_coef
-        found += intercept.astype(found.dtype)
+        found += self._intercepts[0].astype(found.dtype)
         return found
 
     def scores(self, batch: Batch) -> Singles:
@@ -148,7 +151,7 @@ class Ridge:
         """The tags of some items times their coefficients: (b, n_tags)."""
         out = np.zeros((given.shape[0], self.tag_mean.size), dtype=self.tag_coef.dtype)
         out[:, self.frequent] = given @ self.tag_coef
-        out[:, self.rare] = _dense(given @ self.rare_coef[: self.inputs.size])
+        out[:, self.rare] = as_dense(given @ self.rare_coef[: self.inputs.size])
         return out
 
     def _coef_of_inputs(self, places: Ints) -> Singles:
@@ -157,7 +160,7 @@ class Ridge:
         inside = np.flatnonzero(places >= 0)
         if inside.size:
             out[np.ix_(inside, self.frequent)] = self.tag_coef[places[inside]]
-            out[np.ix_(inside, self.rare)] = _dense(self.rare_coef[places[inside]])
+            out[np.ix_(inside, self.rare)] = as_dense(self.rare_coef[places[inside]])
         return out
 
     @property
@@ -187,7 +190,7 @@ class Ridge:
         """Coefficients of the item's tags, and what each view adds, over the denominator."""
         from_tags, from_features = pair.shared.coefficients(self)
         divisor = pair.divisor(self)
-        features = _dense(self.features(pair.batch)[pair.row]).ravel()
+        features = as_dense(self.features(pair.batch)[pair.row]).ravel()
         parts: list[Part] = [
             ("tag", pair.names[j], float(from_tags[j]) / divisor, ()) for j in pair.own_tags.tolist() if j != pair.tag
         ]
@@ -209,31 +212,37 @@ class Fit:
     precision: Floats
     n_items: int
 
-    def leverage(self, batch: Batch, kind: Any = np.float64) -> Floats:
-        """(A P A')_ss + 1/n of some items of the fit, from the few tags each item has and its features.
+    def leverage(self, kind: Any = np.float64) -> Callable[[Batch], Floats]:
+        """From some items of the fit to their (A P A')_ss + 1/n, by the few tags each item has and its features.
 
         Products are taken in numbers of a ``kind``: single ones are enough to compare penalties, at half the time.
         """
         ridge, P = self.ridge, self.precision.astype(kind, copy=False)
         n_inputs = ridge.inputs.size
-        given = batch.tags[:, ridge.inputs].astype(kind)
-        features = ridge.features(batch).astype(kind)
         centre = np.concatenate([ridge.tag_mean[ridge.inputs], ridge.feature_mean])
         pull = P @ centre
-        value = _squares(features, P[n_inputs:, n_inputs:])
-        value += 2.0 * _row_products(features, given @ P[:n_inputs, n_inputs:])
-        value += _row_products(given, given @ P[:n_inputs, :n_inputs])
-        value -= 2.0 * (given @ pull[:n_inputs] + features @ pull[n_inputs:])
-        return np.asarray(value + centre @ pull + 1.0 / self.n_items)
+        always = centre @ pull + 1.0 / self.n_items
+        inner = P[n_inputs:, n_inputs:]
+        squares = squares_by(inner, sparse=ridge.on_words)
+
+        def of(batch: Batch) -> Floats:
+            given, features = batch.tags[:, ridge.inputs].astype(kind), ridge.features(batch).astype(kind)
+            value = squares(features)
+            value += 2.0 * row_products(features, given @ P[:n_inputs, n_inputs:])
+            value += row_products(given, given @ P[:n_inputs, :n_inputs])
+            value -= 2.0 * (given @ pull[:n_inputs] + features @ pull[n_inputs:])
+            return np.asarray(value + always)
+
+        return of
 
     def with_leverage(self, batches: Sequence[Callable[[], Batch]], n_rows: int, threads: Workers) -> Ridge:
         """The ridge with the leverage of the items of these batches filled in; of ``n_rows`` items, others have 0."""
         # Of many columns single products are right to five digits.
-        kind = np.float32 if self.ridge.feature_mean.size > _MANY_COLUMNS else np.float64
+        leverage_of = self.leverage(np.float32 if self.ridge.feature_mean.size > _MANY_COLUMNS else np.float64)
 
         def part(block: slice) -> list[tuple[Ints, Floats]]:
             made = [make() for make in batches[block]]
-            return [(batch.rows, self.leverage(batch, kind)) for batch in made]
+            return [(batch.rows, leverage_of(batch)) for batch in made]
 
         leverage = np.zeros(n_rows)
         for found in threads.map(part, [slice(b, b + 1) for b in range(len(batches))]):
@@ -242,50 +251,26 @@ class Fit:
         return replace(self.ridge, leverage=leverage)
 
 
-def _dense(matrix: Any) -> Any:
-    return matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
-
-
-def _row_products(left: Any, right: Floats) -> Floats:
-    """The inner product of each row of one with the same row of the other."""
-    if is_sparse(left):
-        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", left, right))
-
-
-def _squares(rows: Any, P: Floats) -> Floats:
-    """x'Px of each row, P being positive definite: where rows are dense, by its root, which is half of a product."""
-    if is_sparse(rows) or not P.size:
-        return _row_products(rows, rows @ P)
-    from scipy.linalg import get_blas_funcs, get_lapack_funcs
-
-    factorize, multiply = get_lapack_funcs(("potrf",), (P,))[0], get_blas_funcs(("trmm",), (P,))[0]
-    root, failed = factorize(P.T, lower=1, overwrite_a=0)
-    if failed:  # rounding made it indefinite
-        return _row_products(rows, rows @ P)
-    across = multiply(1.0, root, rows.T, lower=1, trans_a=1)
-    return np.asarray(np.einsum("ij,ij->j", across, across))
-
-
 def gather_moments(
     features_of: Callable[[Ints], Any], n_features: int, tags: Any, rows: Ints, threads: Workers
 ) -> Moments:
     """Moments of some items; ``tags`` are those of all, and ``features_of`` gives features by row, dense or CSR."""
     n_tags = tags.shape[1]
 
-    def part(block: slice) -> tuple[Floats, Floats, Any]:
+    def part(block: slice) -> tuple[Floats, Floats, Ints, Any]:
         here = rows[block]
-        features = features_of(here)
-        crossed = tags[here].T.tocsr() @ features
+        features, own = features_of(here), tags[here]
+        used = np.unique(own.indices)  # of many tags a block holds few
+        crossed = own[:, used].T.tocsr() @ features
         total = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel()
-        return total, _dense(features.T @ features).astype(np.float64), _dense(crossed)
+        return total, as_dense(features.T @ features).astype(np.float64), used, as_dense(crossed)
 
     sums, squares, cross = np.zeros(n_features), np.zeros((n_features, n_features)), np.zeros((n_tags, n_features))
     if n_features:
-        for total, square, crossed in threads.map(part, row_blocks(rows.size, 12.0 * n_features)):
+        for total, square, used, crossed in threads.map(part, row_blocks(rows.size, 12.0 * n_features)):
             sums += total
             squares += square
-            cross += crossed
+            cross[used] += crossed
     doubles = tags[rows].astype(np.float64)
     tag_sums = np.asarray(doubles.sum(axis=0)).ravel()
     return Moments(rows.size, tag_sums, sums, (doubles.T @ doubles).tocsr(), cross, squares)
@@ -301,7 +286,7 @@ def fit_ridge(
 ) -> Fit:
     """Invert once. ``tag_penalty`` None leaves the tags out of the inputs; ``rare=False`` leaves rare targets out.
 
-    Takes O(D^3) time and about four D x D doubles, D being the number of inputs.
+    Takes O(D^3) time and about one and a half D x D doubles, D being the number of inputs.
     """
     n, mean = moments.n_items, moments.tag_sums / moments.n_items
     order = np.argsort(-moments.tag_sums, kind="stable")
@@ -310,38 +295,51 @@ def fit_ridge(
     feature_mean = moments.feature_sums / n
     G = _centred_gram(moments, inputs, mean, feature_mean)
     G[np.diag_indices_from(G)] += np.concatenate([np.full(inputs.size, tag_penalty or 0.0), feature_penalties])
-    P = _inverse(G)
+    P = inverse_of(G)
     n_inputs = inputs.size
     own = np.diag(P)[:n_inputs].copy()
+    coef = np.empty((P.shape[0], frequent.size), dtype=np.float32)
     if n_inputs:
-        coef = P[:, :n_inputs] / -own
-        coef[np.arange(n_inputs), np.arange(n_inputs)] = 0.0
+        for rows in row_blocks(P.shape[0], 8.0 * n_inputs):
+            coef[rows] = P[rows, :n_inputs] / -own
+        np.fill_diagonal(coef[:n_inputs], 0.0)
     else:
-        coef = P @ _crossed(moments, inputs, frequent, mean, feature_mean)
-    rare_coef: Any = _sparse_columns(np.zeros((P.shape[0], 0)))
-    if rare and others.size:
-        step = max(1, 2**22 // max(1, P.shape[0]))
-        parts = [
-            _sparse_columns(P @ _crossed(moments, inputs, others[i : i + step], mean, feature_mean))
-            for i in range(0, others.size, step)
-        ]
-        from scipy.sparse import hstack
-
-        rare_coef = hstack(parts, format="csr")
+        coef[:] = P @ (moments.tags_features[frequent].T - n * np.outer(feature_mean, mean[frequent]))
     ridge = Ridge(
         tag_mean=mean,
         feature_mean=feature_mean,
         inputs=inputs,
         frequent=frequent,
         rare=others if rare else others[:0],
-        tag_coef=np.ascontiguousarray(coef[:n_inputs], dtype=np.float32),
-        view_coef=np.ascontiguousarray(coef[n_inputs:], dtype=np.float32),
-        rare_coef=rare_coef,
+        tag_coef=coef[:n_inputs],
+        view_coef=coef[n_inputs:],
+        rare_coef=_rare_coefficients(P, moments, inputs, others if rare else others[:0], mean, feature_mean),
         own_precision=own,
         leverage=np.zeros(0),
         on_words=on_words,
     )
     return Fit(ridge, P, n)
+
+
+def _rare_coefficients(
+    P: Floats, moments: Moments, inputs: Ints, rare: Ints, mean: Floats, feature_mean: Floats
+) -> Any:
+    """P A'(Y - mean) of rare targets, of which only the largest are kept: CSR (D, n_rare).
+
+    Of the tags that few items carry, few go together: that part of A'Y is sparse, and so a small part of the work.
+    """
+    from scipy.sparse import hstack
+
+    k = inputs.size
+    pull = P @ np.concatenate([mean[inputs], feature_mean])
+    together = moments.tags_tags[rare][:, inputs]
+    parts = [largest_of_columns(np.zeros((P.shape[0], 0)), _KEPT_PER_RARE_TAG)]
+    for some in row_blocks(rare.size, 8.0 * P.shape[0], 2**25):
+        coef = P[:, k:] @ moments.tags_features[rare[some]].T
+        coef += (together[some] @ P[:k]).T
+        coef -= moments.n_items * np.outer(pull, mean[rare[some]])
+        parts.append(largest_of_columns(coef, _KEPT_PER_RARE_TAG))
+    return hstack(parts, format="csr")
 
 
 def _centred_gram(moments: Moments, inputs: Ints, mean: Floats, feature_mean: Floats) -> Floats:
@@ -352,40 +350,6 @@ def _centred_gram(moments: Moments, inputs: Ints, mean: Floats, feature_mean: Fl
     G[k:, :k] = G[:k, k:].T
     G[k:, k:] = moments.features_features
     centre = np.concatenate([mean[inputs], feature_mean])
-    G -= n * np.outer(centre, centre)
+    for rows in row_blocks(k + m, 8.0 * (k + m)):
+        G[rows] -= n * np.outer(centre[rows], centre)
     return G
-
-
-def _crossed(moments: Moments, inputs: Ints, targets: Ints, mean: Floats, feature_mean: Floats) -> Floats:
-    """A'(Y - mean) of some targets: (D, n_targets)."""
-    tags = moments.tags_tags[inputs][:, targets].toarray()
-    both = np.vstack([tags, moments.tags_features[targets].T])
-    return both - moments.n_items * np.outer(np.concatenate([mean[inputs], feature_mean]), mean[targets])
-
-
-def _sparse_columns(coef: Floats) -> Any:
-    """The largest coefficients of each column, as CSR."""
-    from scipy.sparse import csr_matrix
-
-    if coef.shape[0] > _KEPT_PER_RARE_TAG:
-        least = -np.partition(-np.abs(coef), _KEPT_PER_RARE_TAG - 1, axis=0)[_KEPT_PER_RARE_TAG - 1]
-        coef = np.where(np.abs(coef) >= least, coef, 0.0)
-    return csr_matrix(coef.astype(np.float32))
-
-
-def _inverse(G: Floats) -> Floats:
-    """The inverse of a symmetric positive definite matrix."""
-    if not G.size:
-        return G
-    from scipy.linalg.lapack import dpotrf, dpotri
-
-    factor, failed = dpotrf(G.T, lower=1, overwrite_a=0)  # G.T: the order of columns that LAPACK wants
-    if failed:  # rounding made it indefinite; the penalties keep it invertible
-        return np.asarray(np.linalg.inv(G))
-    inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
-    for start in range(0, inverse.shape[0], _MIRRORED):
-        stop = start + _MIRRORED
-        corner = inverse[start:stop, start:stop]
-        corner += np.tril(corner, -1).T - np.triu(corner, 1)
-        inverse[start:stop, stop:] = inverse[stop:, start:stop].T
-    return np.asarray(inverse.T)

@@ -112,10 +112,13 @@ def _damped(values: NDArray[Any]) -> Floats:
 def _dense_units(matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats) -> Singles:
     units = np.zeros(matrix.shape, dtype=np.float32)
     for block in row_blocks(matrix.shape[0], 8.0 * matrix.shape[1]):
-        here = np.flatnonzero(present[block]) + block.start
-        values = (matrix[here].astype(np.float64) - shift) * scale
+        here = block if present[block].all() else np.flatnonzero(present[block]) + block.start
+        values = matrix[here].astype(np.float64)
+        values -= shift
+        values *= scale
         length = np.sqrt(np.einsum("ij,ij->i", values, values))
-        units[here] = values / np.where(length > 0, length, 1.0)[:, None]
+        values /= np.where(length > 0, length, 1.0)[:, None]
+        units[here] = values
     return units
 
 

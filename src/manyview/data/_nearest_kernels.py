@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..kernel import kernel
 
 
@@ -77,3 +79,44 @@ def keep_alike(products, present, own, ids, best):
                 continue
             if present[j] and j != own[i]:
                 n_kept = keep_largest(near[j], j, keys, found, n_kept)
+
+
+@kernel
+def join_alike(more, products, ids, best):
+    """Add candidates to lists of the largest products, falling, equal ones behind those that are there.
+
+    IN   more int32 (q, k), products (q, k): a list of further candidates for each query, falling; -inf ends it
+    OUT  ids int32 (q, k), best (q, k): the lists, filled up with -inf
+    """
+    k = best.shape[1]
+    for i in range(more.shape[0]):
+        keys, found, n_kept = best[i], ids[i], 0
+        while n_kept < k and keys[n_kept] > -np.inf:
+            n_kept += 1
+        for r in range(k):
+            if products[i, r] == -np.inf:
+                break
+            n_kept = keep_largest(products[i, r], more[i, r], keys, found, n_kept)
+
+
+@kernel
+def keep_alike_below(products, first, present, worst, ids, best):
+    """A strip of the products of all rows with each other, read down its columns: its rows are candidates.
+
+    IN   products (b, c): of rows first, first + 1, ... with all rows from first on; the square on the diagonal is
+         passed over; present bool (n,): the rows that count as candidates
+    OUT  worst (n,): the last of each list; ids int32 (n, k), best (n, k): the lists, as in ``join_alike``
+    """
+    b, k = products.shape[0], best.shape[1]
+    for r in range(b):
+        if not present[first + r]:
+            continue
+        near = products[r]
+        for j in range(b, near.shape[0]):
+            if near[j] <= worst[first + j]:
+                continue
+            keys, n_kept = best[first + j], k
+            while n_kept > 0 and keys[n_kept - 1] == -np.inf:
+                n_kept -= 1
+            keep_largest(near[j], first + r, keys, ids[first + j], n_kept)
+            worst[first + j] = keys[k - 1]

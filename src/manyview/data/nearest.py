@@ -17,7 +17,7 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
 from ..types import Mask, Places, Singles
 
-__all__ = ["Within", "best_first", "largest", "most_alike", "nearest_among"]
+__all__ = ["Within", "alike_among", "best_first", "largest", "most_alike", "nearest_among"]
 
 Numbers: TypeAlias = NDArray[np.int32]
 Within: TypeAlias = Sequence[tuple[Any, Any]]
@@ -87,6 +87,31 @@ def most_alike(
     for _ in threads.map(run, [slice(t, t + 1) for t in range(len(tasks))]):
         pass
     return ids, products
+
+
+def alike_among(rows: Matrix, k: int, threads: Workers, present: Mask) -> tuple[Numbers, NDArray[Any]]:
+    """``most_alike`` of rows to each other, nobody being alike to itself, for half of the products.
+
+    Strips of the upper half are read along their rows by threads, and down their columns here, in order.
+    """
+    from ._nearest_kernels import join_alike, keep_alike, keep_alike_below
+
+    n_rows = rows.shape[0]
+    ids = np.zeros((n_rows, k), dtype=np.int32)
+    best = np.full((n_rows, k), -np.inf, dtype=rows.dtype)
+    worst = np.full(n_rows, -np.inf, dtype=rows.dtype)
+
+    def strip(block: slice) -> tuple[slice, Any, Numbers, NDArray[Any]]:
+        near = rows[block] @ rows[block.start :].T
+        near = near.toarray() if is_sparse(near) else near
+        found, products = np.zeros_like(ids[block]), np.full_like(best[block], -np.inf)
+        keep_alike(near, present[block.start :], np.arange(near.shape[0]), found, products)
+        return block, near, found, products
+
+    for block, near, found, products in threads.map(strip, row_blocks(n_rows, 8.0 * n_rows)):
+        join_alike(found + np.int32(block.start), products, ids[block], best[block])
+        keep_alike_below(near, block.start, present, worst, ids, best)
+    return ids, best
 
 
 def nearest_among(

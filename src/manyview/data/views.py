@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix, as_matrix, is_sparse, rows_of
+from ..arrays import Matrix, as_matrix, holds_sparse, is_dask, is_sparse, rows_of
 from ..errors import ParameterError, ViewError
 from ..types import Floats
 from .checks import missing_rows
+from .chunks import as_chunks, look_at_chunks
 from .joining import cluster_means, column_means, side_by_side
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Views:
     ----------
     views
         A mapping from name to matrix, a list or tuple of matrices (named view0, view1, ...), or one 2-D
-        array (one view). A matrix is dense (any array-like, also memory-mapped) or SciPy sparse. A dense row of
+        array (one view). A matrix is dense (any array-like, also memory-mapped), SciPy sparse, or a Dask array of
+        row chunks that are either; those methods take it that run on a cluster (``manyview.on``). A dense row of
         nothing but NaN means that the item lacks that view; an empty sparse row means that nothing is known.
     ids
         One identifier per item, kept through every selection of rows. Row numbers when not given.
@@ -48,12 +50,13 @@ class Views:
     (2, 3)
     """
 
-    __slots__ = ("_ids", "_mask", "_matrices", "_names")
+    __slots__ = ("_held", "_ids", "_mask", "_matrices", "_names")
 
     _names: tuple[str, ...]
     _matrices: tuple[Matrix, ...]
     _mask: NDArray[np.bool_]
     _ids: NDArray[Any]
+    _held: dict[str, float]  # how many values a row has, of views in CSR chunks
 
     def __init__(self, views: Any, *, ids: Any = None, mask: Any = None) -> None:
         if isinstance(views, Views):
@@ -64,7 +67,10 @@ class Views:
             named = _named(views)
         if not named:
             raise ViewError("expected at least one view, got none.")
-        matrices = tuple(as_matrix(name, value) for name, value in named.items())
+        matrices = tuple(
+            as_chunks(name, value) if is_dask(value) else as_matrix(name, value) for name, value in named.items()
+        )
+        self._held = {}
         self._names = tuple(named)
         self._matrices = matrices
         n_items = _common_length(self._names, matrices)
@@ -72,7 +78,12 @@ class Views:
         self._mask = np.empty((n_items, len(matrices)), dtype=bool)
         for v, (name, matrix) in enumerate(zip(self._names, matrices, strict=True)):
             ignore = None if given is None else ~given[:, v]
-            self._mask[:, v] = ~missing_rows(name, matrix, ignore)
+            if is_dask(matrix):
+                missing, held = look_at_chunks(name, matrix, ignore)
+                self._held |= {} if held is None else {name: held}
+            else:
+                missing = missing_rows(name, matrix, ignore)
+            self._mask[:, v] = ~missing
         if given is not None:
             self._mask &= given
         self._mask.flags.writeable = False
@@ -85,10 +96,11 @@ class Views:
         matrices: tuple[Matrix, ...],
         mask: NDArray[np.bool_],
         ids: NDArray[Any],
+        held: Mapping[str, float] | None = None,
     ) -> Views:
         """A ``Views`` of parts that were checked before."""
         new = object.__new__(cls)
-        new._names, new._matrices, new._mask, new._ids = names, matrices, mask, ids
+        new._names, new._matrices, new._mask, new._ids, new._held = names, matrices, mask, ids, dict(held or {})
         new._mask.flags.writeable = False
         return new
 
@@ -150,6 +162,18 @@ class Views:
     def mask(self) -> NDArray[np.bool_]:
         """``n_items x n_views``: does this item have this view?"""
         return self._mask
+
+    @property
+    def in_chunks(self) -> tuple[str, ...]:
+        """The names of the views that are Dask arrays."""
+        return tuple(name for name, matrix in self.items() if is_dask(matrix))
+
+    def values_per_row(self, name: str) -> float:
+        """How many values a row of this view holds, on average: all of its columns, unless it is sparse."""
+        matrix = self[name]
+        if not holds_sparse(matrix):
+            return float(matrix.shape[1])
+        return self._held[name] if is_dask(matrix) else matrix.nnz / max(1, matrix.shape[0])
 
     def present(self, name: str) -> NDArray[np.bool_]:
         """Which items have this view."""
@@ -249,7 +273,7 @@ class Views:
             return self._select(tuple(key))
         rows = self._check_rows(key)
         matrices = tuple(rows_of(matrix, rows) for matrix in self._matrices)
-        return Views._trusted(self._names, matrices, self._mask[rows], self._ids[rows])
+        return Views._trusted(self._names, matrices, self._mask[rows], self._ids[rows], self._held)
 
     def position(self, name: str) -> int:
         """Which of the views this is, from 0."""
@@ -260,7 +284,8 @@ class Views:
 
     def _select(self, names: tuple[str, ...]) -> Views:
         positions = [self.position(name) for name in names]
-        return Views._trusted(names, tuple(self._matrices[p] for p in positions), self._mask[:, positions], self._ids)
+        matrices = tuple(self._matrices[p] for p in positions)
+        return Views._trusted(names, matrices, self._mask[:, positions], self._ids, self._held)
 
     def _check_rows(self, key: Any) -> Any:
         if isinstance(key, slice):
@@ -281,18 +306,19 @@ class Views:
     def __repr__(self) -> str:
         parts = [
             f"{name} {matrix.shape[1]}"
-            + (" sparse" if is_sparse(matrix) else "")
+            + (" sparse" if holds_sparse(matrix) else "")
             + (f" ({(~self._mask[:, v]).sum()} missing)" if not self._mask[:, v].all() else "")
             for v, (name, matrix) in enumerate(self.items())
         ]
         return f"Views({self.n_items} items: {', '.join(parts)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"names": self._names, "matrices": self._matrices, "mask": self._mask, "ids": self._ids}
+        held = {"held": self._held} if self._held else {}
+        return {"names": self._names, "matrices": self._matrices, "mask": self._mask, "ids": self._ids, **held}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._names, self._matrices = state["names"], state["matrices"]
-        self._mask, self._ids = state["mask"], state["ids"]
+        self._mask, self._ids, self._held = state["mask"], state["ids"], state.get("held", {})
 
 
 def is_one_array(X: Any) -> bool:

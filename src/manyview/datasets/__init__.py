@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..data.views import Views
 
-__all__ = ["Dataset", "load_handwritten", "unpack_emoji"]
+__all__ = ["Dataset", "load_handwritten", "unpack_emoji", "unpack_photographs"]
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,31 @@ def unpack_emoji(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
 
     1,849 small pictures with tags written by people (Noto Color Emoji, Unicode CLDR; ``NOTICE.md`` comes along). The
     table ``items.csv`` has the columns file (below ``images``), name, tags, tags_de, group and subgroup; the last two
-    are for judging clusters. Files that are there already are left alone.
+    are for judging clusters. Files that are there already are left alone, if they are as
+    long as they should be.
     """
-    source, target = files(__package__) / "emoji", Path(folder)
-    (target / "images").mkdir(parents=True, exist_ok=True)
-    with (source / "emoji.zip").open("rb") as file, zipfile.ZipFile(file) as packed:
+    return _unpack("emoji", Path(folder), "items.csv")
+
+
+def unpack_photographs(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
+    """Write the photographs and the table of their tags into a folder; the rows of the table.
+
+    228 photographs by many people, in the public domain or under a Creative Commons licence (``NOTICE.md`` comes along
+    and names each). The files are below ``photographs``; half of them carry keywords, the others none. The table
+    ``tags.csv`` has the columns file, tags (of all, for judging what is proposed) and is_tagged (1 where the file says
+    them itself). Files that are there already are left alone, if they are as long as they should be.
+    """
+    return _unpack("photographs", Path(folder), "tags.csv")
+
+
+def _unpack(name: str, target: Path, table: str) -> list[dict[str, str]]:
+    source = files(__package__) / name
+    with (source / f"{name}.zip").open("rb") as file, zipfile.ZipFile(file) as packed:
         for entry in packed.infolist():
             path = target / entry.filename
             if not path.exists() or path.stat().st_size != entry.file_size:
+                path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(packed.read(entry))
     (target / "NOTICE.md").write_text((source / "NOTICE.md").read_text(encoding="utf-8"), encoding="utf-8")
-    with (target / "items.csv").open(encoding="utf-8", newline="") as table:
-        return list(csv.DictReader(table))
+    with (target / table).open(encoding="utf-8", newline="") as rows:
+        return list(csv.DictReader(rows))

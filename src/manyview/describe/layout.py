@@ -10,16 +10,22 @@ import numpy as np
 from ..arrays import is_sparse
 from ..blocks import row_blocks, workers
 from ..data.nearest import largest
+from ..methods.neighbours import learn_cells, nearest_in_cells
 from ..methods.plane import align, lay_out_points
-from ..types import Places, Singles
+from ..types import Floats, Places, Singles
 from .likeness import Likeness
 
 __all__ = ["MOST_FITTED", "Known", "lay_out", "place_among"]
 
 MOST_FITTED = 20_000
 """Items the layout is fitted on; the others are placed among their nearest of these."""
+_MANY = 20_000
+"""Items to be placed above which they look for their nearest in cells."""
 _DIMENSIONS = 50
 _NEAREST = 5
+_CELL, _SEA = 2.0, 3.0
+"""Side of the cells by which islands are told apart, in typical distances to the fifth nearest; sea between islands, in
+cells."""
 _ENOUGH_KNOWN = 1 / 3
 """An earlier map is gone on from where so large a share of the items is on it; else it only says which way is up."""
 
@@ -52,30 +58,38 @@ def lay_out(
     at n * most * 50 to 100 operations. On one core: 2 s for 2,000 items, 8 s for 20,000, about 35 s for 100,000. Memory
     is 400 bytes an item and view.
     """
-    points, rows = _fuse(likeness, seed, most)
+    fused = _Fused(likeness, seed, most)
+    rows = fused.described()
     if not rows.size:
         return rows, np.zeros((0, 2), dtype=np.float32)
     known = None if known is None else _only(known, rows)
     chosen = np.arange(rows.size)
     if rows.size > most:
         chosen = np.sort(np.random.default_rng(seed).choice(rows.size, size=most, replace=False))
+    points = fused.rows(rows[chosen])
     before = None if known is None else _only(known, chosen)
     start, settled = None, False
     if before is not None and before.rows.size >= _ENOUGH_KNOWN * chosen.size:
-        start, settled = _between_known(points[chosen], before), before.settled
-    with workers(n_jobs) as threads:
-        laid = lay_out_points(points[chosen], threads, seed=seed, start=start, settled=settled, on_round=on_round)
-    laid = _scaled(laid) if start is None else laid
-    if before is not None and before.rows.size > 1:
-        laid = align(laid, before.rows, before.places)
+        start, settled = _between_known(points, before), before.settled
     places = np.zeros((rows.size, 2), dtype=np.float32)
-    places[chosen] = laid
     rest = np.setdiff1d(np.arange(rows.size), chosen)
-    for block in row_blocks(rest.size, 8.0 * chosen.size):
-        part = rest[block]
-        places[part] = _between_nearest(points[part], points[chosen], laid)
-        if on_round is not None:
-            on_round(chosen.size + block.stop, rows.size)
+    with workers(n_jobs) as threads:
+        laid = lay_out_points(points, threads, seed=seed, start=start, settled=settled, on_round=on_round)
+        laid = _scaled(laid) if start is None else laid
+        if before is not None and before.rows.size > 1:
+            laid = align(laid, before.rows, before.places)
+        places[chosen] = laid
+        cells = learn_cells(points, threads, seed) if rest.size > _MANY else None
+        for block in row_blocks(rest.size, 8.0 * (chosen.size if cells is None else fused.width)):
+            part = rest[block]
+            asked = fused.rows(rows[part])
+            if cells is None:
+                places[part] = _between_nearest(asked, points, laid)
+            else:
+                near = nearest_in_cells(asked, points, cells, min(_NEAREST, points.shape[0]), threads)
+                places[part] = _mean_place(asked, points, near, laid)
+            if on_round is not None:
+                on_round(chosen.size + block.stop, rows.size)
     return rows, places
 
 
@@ -83,18 +97,18 @@ def place_among(
     likeness: Likeness, late: Places, known: Known, *, seed: int = 0, most: int = MOST_FITTED
 ) -> tuple[Places, Singles]:
     """Those of the late rows that some view describes, and their places among those that are on a map."""
-    points, rows = _fuse(likeness, seed, most)
-    there = _only(known, rows)
-    late = np.intersect1d(late, rows)
-    if not late.size or not there.rows.size:
+    fused = _Fused(likeness, seed, most)
+    rows, late = fused.described(known.rows), fused.described(np.unique(late))
+    laid = known.places[np.isin(known.rows, rows)]
+    if not late.size or not rows.size:
         return late[:0], np.zeros((0, 2), dtype=np.float32)
-    if there.rows.size > most:
-        drawn = np.sort(np.random.default_rng(seed).choice(there.rows.size, size=most, replace=False))
-        there = Known(there.rows[drawn], there.places[drawn])
+    if rows.size > most:
+        drawn = np.sort(np.random.default_rng(seed).choice(rows.size, size=most, replace=False))
+        rows, laid = rows[drawn], laid[drawn]
+    points = fused.rows(rows)
     places = np.empty((late.size, 2), dtype=np.float32)
-    for block in row_blocks(late.size, 8.0 * there.rows.size):
-        asked = np.searchsorted(rows, late[block])
-        places[block] = _between_nearest(points[asked], points[there.rows], there.places)
+    for block in row_blocks(late.size, 8.0 * rows.size):
+        places[block] = _between_nearest(fused.rows(late[block]), points, laid)
     return late, places
 
 
@@ -114,30 +128,52 @@ def _between_known(points: Singles, known: Known) -> Singles:
     return places
 
 
-def _fuse(likeness: Likeness, seed: int, most: int) -> tuple[Singles, Places]:
-    """Each item that some view describes as one row, and which items those are.
+class _Fused:
+    """Items as one row each, made when they are asked for: of a million items they would fill memory.
 
     A row is what the views say, each reduced to a few numbers and given the view's say. A view that an item lacks adds
     nothing, and the views it has count more for it.
     """
-    n_items = likeness.own.shape[0]
-    parts, say = [], np.zeros(n_items)
-    for v, space in enumerate(likeness.spaces):
-        if likeness.weights[v] <= 0 or np.isnan(likeness.base[v]):
-            continue
-        reduced = _reduced(space, n_items, seed, most)
-        say += likeness.weights[v] * reduced.any(axis=1)
-        parts.append(np.sqrt(likeness.weights[v]) * reduced)
-    rows = np.flatnonzero(say > 0)
-    if not rows.size:
-        return np.zeros((0, 1), dtype=np.float32), rows
-    fused = np.concatenate([part[rows] for part in parts], axis=1).astype(np.float32)
-    fused /= np.sqrt(say[rows])[:, None].astype(np.float32)
-    return fused, rows
+
+    def __init__(self, likeness: Likeness, seed: int, most: int) -> None:
+        self._n_items = likeness.own.shape[0]
+        self._parts = []
+        for v, space in enumerate(likeness.spaces):
+            if likeness.weights[v] > 0 and not np.isnan(likeness.base[v]):
+                self._parts.append((space, float(likeness.weights[v]), _directions(space, seed, most)))
+        self.width = sum(directions.shape[1] for _, _, directions in self._parts)
+        self._row_bytes = 8.0 * self.width + sum(space.row_bytes for space, _, _ in self._parts) + 1.0
+
+    def described(self, items: Places | None = None) -> Places:
+        """Those of some items, or of all, of which some view says something."""
+        items = np.arange(self._n_items) if items is None else items
+        found = [items[:0]]
+        for block in row_blocks(items.size, self._row_bytes):
+            found.append(items[block][self._reduced(items[block])[1] > 0])
+        return np.concatenate(found)
+
+    def rows(self, items: Places) -> Singles:
+        """The rows of items that are described."""
+        found = np.empty((items.size, self.width), dtype=np.float32)
+        for block in row_blocks(items.size, self._row_bytes):
+            reduced, say = self._reduced(items[block])
+            found[block] = np.concatenate(reduced, axis=1)
+            found[block] /= np.sqrt(say)[:, None].astype(np.float32)
+        return found
+
+    def _reduced(self, items: Places) -> tuple[list[Singles], Floats]:
+        """Rows of each view times the root of its say, and the say of the views each item has."""
+        parts, say = [], np.zeros(items.size)
+        for space, weight, directions in self._parts:
+            part = space.units(items) @ directions
+            part = part.toarray() if is_sparse(part) else np.asarray(part, dtype=np.float32)
+            say += weight * part.any(axis=1)
+            parts.append((np.sqrt(weight) * part).astype(np.float32))
+        return parts, say
 
 
-def _reduced(space: Any, n_items: int, seed: int, most: int) -> Singles:
-    """Unit rows of a view along the directions in which they differ most, learned on a sample."""
+def _directions(space: Any, seed: int, most: int) -> Singles:
+    """The directions in which unit rows of a view differ most, as columns, learned on a sample."""
     from sklearn.utils.extmath import randomized_svd
 
     rng = np.random.default_rng(seed)
@@ -146,14 +182,9 @@ def _reduced(space: Any, n_items: int, seed: int, most: int) -> Singles:
     units = space.units(sample)
     width = min(_DIMENSIONS, *units.shape) if sample.size else 0
     if not width:
-        return np.zeros((n_items, 1), dtype=np.float32)
+        return np.zeros((units.shape[1], 1), dtype=np.float32)
     _, _, directions = randomized_svd(units, n_components=width, random_state=seed)
-    directions = np.ascontiguousarray(directions.T, dtype=np.float32)
-    found = np.zeros((n_items, width), dtype=np.float32)
-    for block in row_blocks(n_items, space.row_bytes):
-        part = space.units(block) @ directions
-        found[block] = part.toarray() if is_sparse(part) else part
-    return found
+    return np.ascontiguousarray(directions.T, dtype=np.float32)
 
 
 def _between_nearest(points: Singles, fitted: Singles, places: Singles) -> Singles:
@@ -163,20 +194,74 @@ def _between_nearest(points: Singles, fitted: Singles, places: Singles) -> Singl
     n = min(_NEAREST, fitted.shape[0])
     best = largest(-distance, n)
     near = np.take_along_axis(distance, best, axis=1) + np.einsum("ij,ij->i", points, points)[:, None]
+    return _weighted(near, places[best])
+
+
+def _mean_place(points: Singles, fitted: Singles, near: Places, places: Singles) -> Singles:
+    """The same where the nearest fitted points are known."""
+    apart = points[:, None] - fitted[near]
+    return _weighted(np.einsum("ijk,ijk->ij", apart, apart), places[near])
+
+
+def _weighted(near: Singles, places: Singles) -> Singles:
     weight = 1.0 / (np.sqrt(np.maximum(near, 0.0)) + 1e-6)
     weight /= weight.sum(axis=1, keepdims=True)
-    return np.asarray(np.einsum("ij,ijk->ik", weight, places[best]), dtype=np.float32)
+    return np.asarray(np.einsum("ij,ijk->ik", weight, places), dtype=np.float32)
 
 
 def _scaled(places: Singles) -> Singles:
-    """Places within -1 and 1, the same scale both ways, with far islands drawn nearer.
-
-    How far apart a layout puts what is not connected means little, and would leave most of the map empty: distances
-    from the middle count as they are up to the typical one and by their logarithm beyond it.
-    """
-    about = places - np.median(places, axis=0)
-    far = np.hypot(*about.T)
-    typical = max(1e-9, float(np.median(far)))
-    drawn = about * (np.arcsinh(far / typical) / np.maximum(far / typical, 1e-9))[:, None]
+    """Places within -1 and 1, the same scale both ways, with islands drawn together."""
+    drawn = _packed(places.astype(np.float64))
     low, high = drawn.min(axis=0), drawn.max(axis=0)
     return np.asarray((drawn - (low + high) / 2) / max(1e-9, float((high - low).max()) / 2), dtype=np.float32)
+
+
+def _packed(places: Floats) -> Floats:
+    """Islands moved towards the largest one, each as it is, until little sea is left between them.
+
+    How far apart a layout puts what is not connected means little, and would leave most of the map empty. The nearest
+    goes first; each stays in the direction where it lies.
+    """
+    from scipy.spatial import cKDTree
+
+    near = cKDTree(places).query(places, k=min(_NEAREST + 1, len(places)))[0]
+    width = _CELL * float(np.median(near[..., -1]))
+    if not width > 0:
+        return places
+    island = _islands(places, width)
+    packed, largest_one = places.copy(), int(np.argmax(np.bincount(island)))
+    middle = np.median(places[island == largest_one], axis=0)
+    centres = np.array([places[island == one].mean(axis=0) for one in range(island.max() + 1)])
+    away = np.linalg.norm(centres - middle, axis=1)
+    there = island == largest_one
+    for one in np.argsort(away, kind="stable").tolist():
+        if one == largest_one or not away[one] > 0:
+            continue
+        mine = island == one
+        way = (middle - centres[one]) / away[one]
+        packed[mine] += way * _free_way(cKDTree(packed[there]), packed[mine], way, _SEA * width, away[one])
+        there |= mine
+    return packed
+
+
+def _free_way(others: Any, points: Floats, way: Floats, gap: float, most: float) -> float:
+    """How far points can go until one is within the gap of others; as much as the nearest leaves free is safe."""
+    gone = 0.0
+    for _ in range(100):
+        step = min(float(others.query(points + gone * way)[0].min()) - gap, most - gone)
+        if step < 0.01 * gap:
+            break
+        gone += step
+    return gone
+
+
+def _islands(places: Floats, width: float) -> Places:
+    """Which points hang together: those in one square cell, or in cells that touch."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
+    cells, cell = np.unique(np.floor(places / width), axis=0, return_inverse=True)
+    pairs = cKDTree(cells).query_pairs(1.5, output_type="ndarray")
+    touching = coo_matrix((np.ones(len(pairs)), pairs.T), shape=(len(cells), len(cells)))
+    return np.asarray(connected_components(touching, directed=False)[1][cell.ravel()], dtype=np.intp)

@@ -28,9 +28,9 @@ from ..data.spaces import column_spread
 from ..data.views import Views
 from ..data.weighting import inverse_frequency, speaks
 from ..types import Floats, Places, Singles
-from ._grouping import Grouping
+from ._grouping import Grouping, check_grouping
 
-__all__ = ["Likeness", "closeness_to_clusters", "measure_likeness"]
+__all__ = ["Compared", "Likeness", "closeness_to_clusters", "compare_views", "measure_likeness"]
 
 
 _NEAREST = 5
@@ -70,15 +70,47 @@ class _Sums:
 
 
 @dataclass(frozen=True)
-class Likeness:
+class Compared:
+    """Views by which any two items can be compared."""
+
+    names: tuple[str, ...]
+    weights: Floats
+    """The say of each view, summing to 1."""
+    base: Floats
+    """(n_views,): mean cosine of two items picked blindly: what likeness 0 stands for."""
+    spaces: tuple[_Space, ...]
+
+    @property
+    def n_items(self) -> int:
+        return int(self.spaces[0].present.size) if self.spaces else 0
+
+    @property
+    def row_bytes(self) -> float:
+        """Memory that the rows of one item take while they are compared."""
+        return sum(space.row_bytes for space in self.spaces)
+
+    def of_items(self, rows: Any, others: Any) -> Floats:
+        """Likeness of some items to some others over all views, (rows, others); NaN with no view in common."""
+        values, say = np.zeros((2, *(np.arange(self.n_items)[some].size for some in (rows, others))))
+        for weight, base, space in zip(self.weights, self.base, self.spaces, strict=True):
+            if np.isnan(base):
+                continue
+            these, those = space.units(rows), space.units(others)
+            cosine = these @ those.T
+            cosine = np.asarray(cosine.toarray() if is_sparse(cosine) else cosine, dtype=np.float64)
+            both = np.outer(speaks(these), speaks(those))
+            values += np.where(both, weight * (cosine - base) / (1.0 - base), 0.0)
+            say += weight * both
+        return np.where(say > 0, values / np.where(say > 0, say, 1.0), np.nan)
+
+
+@dataclass(frozen=True)
+class Likeness(Compared):
     """Closeness of every item to its own cluster and to the next one, and likeness of clusters to each other.
 
     Arrays have one column per view, NaN where an item lacks the view or has nobody to be compared with.
     """
 
-    names: tuple[str, ...]
-    weights: Floats
-    """The say of each view, summing to 1."""
     own: Singles
     """(n_items, n_views): closeness to the other members of the item's cluster."""
     rival: Singles
@@ -99,9 +131,6 @@ class Likeness:
     """(n_clusters, at most 5): the clusters most like this one, best first, as positions; -1 where there is none."""
     nearness: Floats
     """Their likeness."""
-    base: Floats
-    """(n_views,): mean cosine of two items picked blindly: what likeness 0 stands for."""
-    spaces: tuple[_Space, ...]
 
     def cohesion(self) -> Floats:
         """(n_clusters, n_views): how much of the way from outsiders to equals the members have gone, in [0, 1].
@@ -112,20 +141,6 @@ class Likeness:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(self.between < 1.0, (self.within - self.between) / (1.0 - self.between), 0.0)
         return np.where(np.isnan(self.within + self.between), np.nan, np.clip(share, 0.0, 1.0))
-
-    def between_items(self, item: int, others: Places) -> Floats:
-        """Likeness of one item to a few others over all views; NaN where they have no view in common."""
-        values = np.full((others.size, len(self.names)), np.nan)
-        for v, space in enumerate(self.spaces):
-            if np.isnan(self.base[v]):
-                continue
-            one, rest = space.units(np.array([item])), space.units(others)
-            cosine = rest @ one.T
-            cosine = np.asarray(cosine.toarray() if is_sparse(cosine) else cosine, dtype=np.float64).ravel()
-            both = speaks(rest) & speaks(one)[0]
-            values[both, v] = ((cosine - self.base[v]) / (1.0 - self.base[v]))[both]
-        return over_views(values, self.weights)
-
 
 def over_views(values: NDArray[Any], weights: Floats) -> Floats:
     """The weighted mean over the views that are known; NaN where none is."""
@@ -143,10 +158,7 @@ def measure_likeness(views: Views, grouping: Grouping, view_weights: Any = None,
     """
     weights = check_view_weights(view_weights, views)
     with workers(n_jobs) as threads:
-        spaces = tuple(_learn_space(matrix, views.mask[:, v], threads) for v, matrix in enumerate(views.values()))
-        sums = [_add_up(space, grouping, threads) for space in spaces]
-        base = np.array([_mean_cosine(float(part.total @ part.total), part.n) for part in sums])
-        base[base > 1.0 - _SAME] = np.nan
+        spaces, sums, base = _learn_spaces(views, grouping, threads)
         parts = _compare_items(spaces, sums, base, weights, grouping, threads)
     within, between = _compare_members(sums, base)
     nearest, nearness = _compare_clusters(sums, base, weights)
@@ -162,6 +174,24 @@ def measure_likeness(views: Views, grouping: Grouping, view_weights: Any = None,
         base=base,
         spaces=spaces,
     )
+
+
+def compare_views(views: Views, view_weights: Any = None, n_jobs: int | None = None) -> Compared:
+    """What it takes to compare items, whatever their clusters: two passes over the rows."""
+    weights = check_view_weights(view_weights, views)
+    nobody = check_grouping(np.full(views.n_items, -1), views.n_items)
+    with workers(n_jobs) as threads:
+        spaces, _, base = _learn_spaces(views, nobody, threads)
+    return Compared(views.names, weights, base, spaces)
+
+
+def _learn_spaces(views: Views, grouping: Grouping, threads: Workers) -> tuple[tuple[_Space, ...], list[_Sums], Floats]:
+    """Unit rows of each view, their sums, and how alike two items picked blindly are; NaN where all are the same."""
+    spaces = tuple(_learn_space(matrix, views.mask[:, v], threads) for v, matrix in enumerate(views.values()))
+    sums = [_add_up(space, grouping, threads) for space in spaces]
+    base = np.array([_mean_cosine(float(part.total @ part.total), part.n) for part in sums])
+    base[base > 1.0 - _SAME] = np.nan
+    return spaces, sums, base
 
 
 def check_view_weights(view_weights: Any, views: Views) -> Floats:

@@ -165,7 +165,7 @@ def _exemplars(profiles: ClusterProfiles, item: int, label: int, limit: int) -> 
     if profiles.likeness is None:
         return ()
     others = np.array([one for one in profiles[label].exemplars if one != item], dtype=np.intp)
-    values = profiles.likeness.between_items(item, others)
+    values = profiles.likeness.of_items([item], others)[0]
     known = np.flatnonzero(~np.isnan(values))
     order = known[np.lexsort((others[known], -values[known].round(5)))][:limit]
     return tuple(LikeItem(int(others[i]), float(values[i])) for i in order)

@@ -18,7 +18,7 @@ from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import say
-from ..papers.tag_completion import MatrixRecovery, MultiOutputForest, PlainNeighbours, SparseReconstruction
+from ..papers.rivals.tag_completion import MatrixRecovery, MultiOutputForest, PlainNeighbours, SparseReconstruction
 from ..types import Floats
 from .calibration import calibration_error
 from .splits import can_be_found, count_duplicates, hide_tags

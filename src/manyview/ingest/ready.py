@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from ..arrays import as_matrix, compressed_fault
 from ..collection.items import NewItem
+from ..collection.segment_files import room_for
+from ..data.tags import match_key
 from ..errors import StoreError, ViewError
 from ..files import BadFile, open_regular
-from .keywords import tidy
+from ..types import Progress
+from .keywords import MOST, tidy
 from .report import Report
 from .source import Source
 
@@ -29,9 +32,33 @@ __all__ = ["Features", "open_features", "open_npy", "read_features"]
 _RATIO = 500
 _BOMB = 64 * 2**20
 _LARGEST = 64 * 2**30
+_IN_MEMORY = 32 * 2**20
+_PIECE = 4 * 2**20
+_BATCH = 10_000
 _LABELS = ("y", "Y", "gt", "gnd", "labels", "label", "truth", "truelabel")
 _IDS = ("ids", "id", "doc_id")
 _PIECES = ("_data", "_indices", "_indptr", "_shape")
+
+
+class TagRows:
+    """The tags of each row: columns of a matrix, and their words."""
+
+    def __init__(self, matrix: Any, words: Mapping[int, str]) -> None:
+        self._indices, self._indptr = matrix.indices, matrix.indptr
+        self._words = words
+        tidied = {column: tidy([word], [], []).tags for column, word in words.items()}
+        self._tidied = {column: tags[0] for column, tags in tidied.items() if tags}
+        keys = {match_key(word) for word in self._tidied.values()}
+        self._all_differ = len(keys) == len(self._tidied) == len(words) <= MOST
+
+    def __len__(self) -> int:
+        return int(self._indptr.size) - 1
+
+    def __getitem__(self, row: int) -> list[str]:
+        columns = self._indices[self._indptr[row] : self._indptr[row + 1]].tolist()
+        if self._all_differ:  # then tidying one row at a time finds nothing more to do
+            return [self._tidied[column] for column in columns]
+        return tidy([self._words[column] for column in columns], [], []).tags
 
 
 @dataclass
@@ -39,43 +66,51 @@ class Features:
     """What a file of features holds."""
 
     views: dict[str, Any] = field(default_factory=dict)
-    tags: list[list[str]] | None = None
+    tags: TagRows | None = None
     ids: list[str] | None = None
     fields: dict[str, list[Any]] = field(default_factory=dict)
 
 
-def read_features(collection: Store, source_id: int, source: Source) -> Report:
-    """Make one item for each row of a file of features, and keep its matrices as views."""
+def read_features(collection: Store, source_id: int, source: Source, progress: Progress | None = None) -> Report:
+    """Make one item for each row of a file of features, and keep its matrices as views.
+
+    Items are made and written some thousands at a time, all in one transaction.
+    """
     found = open_features(source.path)
     if not found.views:
         raise StoreError(f"{source.path} holds no 2-D array of numbers, so there is nothing to group.")
     n_items = _common_rows(source.path, found)
-    keys = found.ids or [str(number) for number in range(n_items)]
-    here = set(keys)
-    if len(here) < n_items:
-        twice = Counter(keys).most_common(1)[0][0]
+    if found.ids and len(set(found.ids)) < n_items:
+        twice = Counter(found.ids).most_common(1)[0][0]
         raise StoreError(f"{source.path}: the id {twice!r} appears twice; every item needs its own.")
-    known = collection.items.known(source_id)
-    items = [
-        NewItem(
-            key=key,
-            kind="row",
-            fields={name: values[row] for name, values in found.fields.items()} or None,
-            tags={"table": tidy(found.tags[row], [], []).tags} if found.tags else {},
-        )
-        for row, key in enumerate(keys)
-    ]
+    before = collection.items.numbers_of(source_id)
+    here = collection.items.numbers_of(source_id, "here")
+    numbers = np.empty(n_items, dtype=np.int64)
     with collection.transaction():
-        numbers = np.array(collection.put_items(source_id, items), dtype=np.int64)
-        collection.items.gone(before.id for key, before in known.items() if key not in here)
+        for start in range(0, n_items, _BATCH):
+            rows = range(start, min(start + _BATCH, n_items))
+            numbers[start : rows.stop] = collection.put_items(source_id, [_item(found, row) for row in rows])
+            if progress is not None:
+                progress("reading", rows.stop, n_items)
+        gone = np.setdiff1d(before, numbers)
+        collection.items.gone(gone.tolist())
         order = np.argsort(numbers)
         in_order = np.array_equal(order, np.arange(n_items))
         for name, matrix in found.views.items():
             collection.segments.add(name, "file", numbers[order], matrix if in_order else matrix[order])
         collection.items.finish_source(source_id)
-    n_new = sum(key not in known for key in keys)
-    gone = sum(before.state != "gone" for key, before in known.items() if key not in here)
-    return Report(source.path, n_new=n_new, n_gone=gone, n_same=n_items - n_new, formats=Counter({"row": n_items}))
+    n_new = n_items - int(np.isin(numbers, before).sum())
+    n_gone = int(np.isin(gone, here).sum())
+    return Report(source.path, n_new=n_new, n_gone=n_gone, n_same=n_items - n_new, formats=Counter({"row": n_items}))
+
+
+def _item(found: Features, row: int) -> NewItem:
+    return NewItem(
+        key=found.ids[row] if found.ids else str(row),
+        kind="row",
+        fields={name: values[row] for name, values in found.fields.items()} or None,
+        tags={"table": found.tags[row]} if found.tags is not None else {},
+    )
 
 
 def _common_rows(path: str, found: Features) -> int:
@@ -169,10 +204,21 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Any:
         start = member.tell()
         shape, fortran, dtype = _npy_header(member)  # type: ignore[arg-type]
         size = _check_size(shape, dtype, entry.file_size - (member.tell() - start))
-        content = member.read(size)
-    if len(content) < size:
-        raise BadFile("bad features", f"{entry.filename} ends unexpectedly.")
-    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
+        content = _read_all(member, size, entry.filename)
+    return content.view(dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def _read_all(member: Any, size: int, name: str) -> NDArray[np.uint8]:
+    """So many bytes of an archive's member; many of them in a file without a name, which is mapped."""
+    content = room_for((1, size), np.dtype(np.uint8), _IN_MEMORY).reshape(-1)
+    filled = 0
+    while filled < size:
+        part = member.read(min(_PIECE, size - filled))
+        if not part:
+            raise BadFile("bad features", f"{name} ends unexpectedly.")
+        content[filled : filled + len(part)] = np.frombuffer(part, np.uint8)
+        filled += len(part)
+    return content
 
 
 # --- .mat ---
@@ -239,7 +285,7 @@ def _sort_out(path: str, stem: str, arrays: dict[str, Any]) -> Features:
                     del arrays[base + piece]
         tags = arrays.pop("tags", None)
         if tags is not None and _is_matrix(tags):
-            found.tags = _tag_lists(tags, arrays.pop("tag_names", None))
+            found.tags = _tag_rows(tags, arrays.pop("tag_names", None))
         named = {name[5:]: value for name, value in arrays.items() if name.startswith("view_") and _is_matrix(value)}
         classes = next(
             (name for name in _LABELS if name in arrays and arrays[name].size == max(arrays[name].shape, default=0)),
@@ -283,18 +329,15 @@ def _matrix(name: str, value: Any) -> Any:
         raise BadFile("bad features", str(error)) from error
 
 
-def _tag_lists(tags: Any, names: Any) -> list[list[str]]:
+def _tag_rows(tags: Any, names: Any) -> TagRows:
     from scipy.sparse import csr_matrix
 
     matrix = csr_matrix(_matrix("tags", tags))
     n_tags = matrix.shape[1]
     if names is not None and (names.ndim != 1 or len(names) != n_tags):
         raise BadFile("bad features", f"it has {n_tags} tags but {names.size} names for them.")
-    words = {column: f"tag{column}" if names is None else str(names[column]) for column in set(matrix.indices.tolist())}
-    return [
-        [words[column] for column in matrix.indices[start:stop].tolist()]
-        for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True)
-    ]
+    used = np.unique(matrix.indices).tolist()
+    return TagRows(matrix, {column: f"tag{column}" if names is None else str(names[column]) for column in used})
 
 
 def _class_words(classes: Any, names: Any) -> list[Any]:

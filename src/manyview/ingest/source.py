@@ -120,7 +120,7 @@ def read_source(collection: Store, source: Any, *, progress: Progress | None = N
     else:
         from .ready import read_features
 
-        report = read_features(collection, number, described)
+        report = read_features(collection, number, described, progress)
     if (read := hash_file(described.path)) is not None:
         collection.whereabouts.put_source_content(number, read[0])
     return report

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..arrays import NotNumbers, as_matrix, is_sparse, refuse_malformed
+from ..arrays import NotNumbers, as_matrix, is_dask, is_sparse, refuse_malformed
 from ..blocks import row_blocks
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
@@ -37,6 +37,7 @@ class MultiviewEstimator(BaseEstimator):
 
     _constraints: ClassVar[Constraints] = {}
     checks_not_applicable: ClassVar[Mapping[str, str]] = {}
+    _takes_chunks: ClassVar[bool] = False  # does it read Dask arrays chunk by chunk?
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -46,9 +47,12 @@ class MultiviewEstimator(BaseEstimator):
     def _fit_views(self, X: Any) -> Views:
         """Check the data of ``fit`` and remember the views' names and widths."""
         check_parameters(self)
-        if is_one_array(X):
+        if is_dask(X):
+            X = {"view0": X}
+        elif is_one_array(X):
             X = _validate_one_array(self, X, reset=True)
         views = X if isinstance(X, Views) else Views(X)
+        self._refuse_chunks(views)
         if views.n_items == 0:
             raise ViewError("expected at least one item, got 0 sample(s): every view has no rows.")
         for name, width in views.n_features.items():
@@ -59,12 +63,21 @@ class MultiviewEstimator(BaseEstimator):
         self.n_features_in_ = sum(views.n_features.values())
         return views
 
+    def _refuse_chunks(self, views: Views) -> None:
+        if views.in_chunks and not self._takes_chunks:
+            raise ViewError(
+                f"view {views.in_chunks[0]!r} is a Dask array, which {type(self).__name__} cannot read chunk by chunk. "
+                "Call .compute() on it, or write it to a .npy file and pass that memory-mapped."
+            )
+
     def _new_views(self, X: Any) -> Views:
         """Check data of ``predict`` against those of ``fit``, and put its views in the order of ``fit``.
 
         A view that is absent, from a mapping or as None in a list, counts as missing for every item.
         """
         check_is_fitted(self)
+        if is_dask(X) and len(self.view_names_) == 1:
+            X = {self.view_names_[0]: X}
         if is_one_array(X):
             if len(self.view_names_) != 1:
                 raise ViewError(
@@ -82,6 +95,7 @@ class MultiviewEstimator(BaseEstimator):
                 )
             X = {name: matrix for name, matrix in zip(self.view_names_, X, strict=True) if matrix is not None}
         views = X if isinstance(X, Views) else Views(X)
+        self._refuse_chunks(views)
         for name, width in views.n_features.items():
             if name not in self.view_names_:
                 known = ", ".join(map(repr, self.view_names_))
@@ -113,6 +127,9 @@ def _with_room(views: Views) -> Views:
     """New items whose float32 values would overflow when squared, in float64: a model was fitted to smaller ones."""
     wide = []
     for matrix in views.values():
+        if is_dask(matrix):
+            wide.append(matrix)
+            continue
         values = matrix.data if is_sparse(matrix) else matrix
         if matrix.dtype != np.float32 or not values.size:
             wide.append(matrix)

@@ -1,18 +1,18 @@
-"""The nearest neighbours of every item in one space: exact for small collections, in nearby cells for large ones."""
+"""The nearest neighbours in one space, of every item or of new ones: exact up to some thousands, else in near cells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers
-from ..data.nearest import Within, nearest_among
+from ..data.nearest import nearest_among
 from .spectral import plain_kmeans
 
-__all__ = ["cells_of", "nearest_neighbours"]
+__all__ = ["EXACT", "Cells", "cells_of", "learn_cells", "nearest_in_cells", "nearest_neighbours"]
 
 Rows = NDArray[np.float32]
 Ids = NDArray[np.int32]
@@ -24,35 +24,63 @@ _LEAVES = 1_024  # cells made by one k-means; more are made in two levels
 _PER_CELL = 64  # items per cell from which the cells are learned
 
 
-def nearest_neighbours(rows: Rows, n_neighbours: int, threads: Workers, *, seed: int = 0) -> Ids:
+class Cells(NamedTuple):
+    """Rows in cells, and which cells are near each other."""
+
+    items: list[Ids]
+    """Of each cell, its rows."""
+    centres: Rows
+    near: Ids
+    """Of each cell, others from the nearest on."""
+
+    def around(self, cell: int, n_neighbours: int) -> Ids | None:
+        """The rows of a cell and of those around it: six, or more until there are enough to choose from.
+
+        None, for everybody, only where cells hold next to nothing.
+        """
+        parts, n_found = [self.items[cell]], self.items[cell].size
+        for taken, other in enumerate(self.near[cell]):
+            if taken >= N_CELLS - 1 and n_found > n_neighbours:
+                break
+            parts.append(self.items[other])
+            n_found += self.items[other].size
+        return np.concatenate(parts) if n_found > n_neighbours else None
+
+
+def learn_cells(rows: Rows, threads: Workers, seed: int = 0) -> Cells:
+    """All rows in cells of about 128."""
+    items = cells_of(rows, threads, seed)
+    centres = np.array([rows[cell].mean(axis=0, dtype=np.float64) for cell in items], dtype=np.float32)
+    near = nearest_neighbours(centres, min(4 * N_CELLS, len(items) - 1), threads, seed=seed)
+    return Cells(items, centres, near)
+
+
+def nearest_in_cells(queries: Rows, rows: Rows, cells: Cells, n_neighbours: int, threads: Workers) -> Ids:
+    """The ``n_neighbours`` nearest of the rows in cells to each query, in the cells around the one it belongs to."""
+    own = nearest_among(queries, cells.centres, 1, threads)[:, 0]
+    order = np.argsort(own, kind="stable")
+    found, starts = np.unique(own[order], return_index=True)
+    asking = np.split(order, starts[1:])
+    within = [(some, cells.around(cell, n_neighbours)) for cell, some in zip(found.tolist(), asking, strict=True)]
+    return nearest_among(queries, rows, n_neighbours, threads, within=within)
+
+
+def nearest_neighbours(
+    rows: Rows, n_neighbours: int, threads: Workers, *, seed: int = 0, cells: Cells | None = None
+) -> Ids:
     """The ``n_neighbours`` nearest other rows of each row, nearest first, ties by lowest index: int32 (n, k).
 
     Up to 8,000 rows all pairs are compared (n^2 d operations). Above, rows are put into cells of about 128 by a coarse
     k-means and look for neighbours in the six cells nearest to their own: some are missed, at n * 768 * d
-    operations and n^1.5 d / 11 for the cells. ``n_neighbours`` is at most n - 1.
+    operations and n^1.5 d / 11 for the cells, which may be given. ``n_neighbours`` is at most n - 1.
     """
     n_items = rows.shape[0]
     own = np.arange(n_items, dtype=np.int32)
     if n_items <= EXACT:
         return nearest_among(rows, rows, n_neighbours, threads, own=own)
-    cells = cells_of(rows, threads, seed)
-    centres = np.array([rows[cell].mean(axis=0, dtype=np.float64) for cell in cells], dtype=np.float32)
-    near = nearest_neighbours(centres, min(4 * N_CELLS, len(cells) - 1), threads, seed=seed)
-    return nearest_among(rows, rows, n_neighbours, threads, own=own, within=_around(cells, near, n_neighbours))
-
-
-def _around(cells: list[Ids], near: Ids, n_neighbours: int) -> Within:
-    """Each cell with the rows of the cells around it: six, or more until there are enough to choose from."""
-    within: list[tuple[Ids, Ids | None]] = []
-    for cell, others in zip(cells, near, strict=True):
-        candidates = cell
-        for taken, other in enumerate(others):
-            if taken >= N_CELLS - 1 and candidates.size > n_neighbours:
-                break
-            candidates = np.concatenate([candidates, cells[other]])
-        # everybody only where cells hold next to nothing
-        within.append((cell, candidates if candidates.size > n_neighbours else None))
-    return within
+    cells = learn_cells(rows, threads, seed) if cells is None else cells
+    within = [(cell, cells.around(number, n_neighbours)) for number, cell in enumerate(cells.items)]
+    return nearest_among(rows, rows, n_neighbours, threads, own=own, within=within)
 
 
 def cells_of(rows: Rows, threads: Workers, seed: int) -> list[Ids]:

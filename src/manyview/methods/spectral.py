@@ -15,16 +15,25 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import thread_limits, workers
+from ..blocks import row_blocks, thread_limits, workers
 from ..errors import ParameterError
 from ..types import Floats, Places
 
-__all__ = ["cluster_rows", "leading_eigenpairs", "normalised_graph", "plain_kmeans", "short_kmeans", "spectral_rows"]
+__all__ = [
+    "cluster_rows",
+    "leading_eigenpairs",
+    "nearby_eigenpairs",
+    "normalised_graph",
+    "plain_kmeans",
+    "short_kmeans",
+    "spectral_rows",
+]
 
 Operator: TypeAlias = Any  # a SciPy sparse matrix or LinearOperator: symmetric, has .shape and @
 
 _DENSE = 400  # up to here a dense solver is faster and finds every eigenvalue
 _RESTARTS = 300
+_DEPENDENT = 1e-10  # of a span, directions with less than this share of the largest are rounding
 _SAMPLE = 100_000  # the starts of k-means are compared on at most this many rows
 _ROUNDS = 15  # of a short k-means: no need to converge, variety is wanted
 _MANY = 60  # clusters from which drawn items are as good a start as k-means++, and much faster
@@ -37,14 +46,19 @@ def normalised_graph(graph: Any) -> Any:
     """
     from scipy.sparse import csr_matrix, diags_array
 
-    graph = csr_matrix(graph, dtype=np.float64)
+    given = csr_matrix(graph)
+    graph = csr_matrix((given.data.astype(np.float64), given.indices, given.indptr), shape=given.shape)
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     alone = degrees <= 0
     if alone.any():
         graph = csr_matrix(graph + diags_array(alone.astype(np.float64)))
         degrees = np.where(alone, 1.0, degrees)
-    factor = diags_array(1.0 / np.sqrt(degrees))
-    return csr_matrix(factor @ graph @ factor)
+    factor = 1.0 / np.sqrt(degrees)
+    for rows in row_blocks(graph.shape[0], 12.0 * graph.nnz / max(1, graph.shape[0])):  # in place: graphs are large
+        begin, end = graph.indptr[rows.start], graph.indptr[rows.stop]
+        graph.data[begin:end] *= np.repeat(factor[rows], np.diff(graph.indptr[rows.start : rows.stop + 1]))
+        graph.data[begin:end] *= factor[graph.indices[begin:end]]
+    return graph
 
 
 def leading_eigenpairs(
@@ -85,6 +99,31 @@ def leading_eigenpairs(
             order = np.argsort(-values, kind="stable")[:n_vectors]
             values, vectors = values[order], vectors[:, order]
     return values, np.ascontiguousarray(vectors)
+
+
+def nearby_eigenpairs(operator: Operator, vectors: Floats, n_rounds: int = 4) -> tuple[Floats, Floats]:
+    """The leading eigenpairs of a symmetric operator, from those of one that is much like it: near, not converged.
+
+    Each round takes the best vectors (Rayleigh and Ritz) of the span of those there are and their products; as many
+    products of all vectors at once as rounds, and one more. ``operator`` @ (n, k) must be as good as a loop.
+    """
+    with workers(1):
+        n_vectors = vectors.shape[1]
+        before, after = vectors, operator @ vectors
+        values = np.empty(0)
+        for _ in range(n_rounds):
+            further = operator @ after
+            both = np.hstack([before, after])
+            products = both.T @ both
+            held = both.T @ np.hstack([after, further])
+            sizes, basis = np.linalg.eigh(products)
+            kept = sizes > _DEPENDENT * sizes[-1]
+            basis = basis[:, kept] / np.sqrt(sizes[kept])
+            found, mix = np.linalg.eigh(basis.T @ ((held + held.T) / 2) @ basis)
+            values = found[::-1][:n_vectors]
+            mix = basis @ mix[:, ::-1][:, :n_vectors]
+            before, after = both @ mix, np.hstack([after, further]) @ mix
+    return values, np.ascontiguousarray(before)
 
 
 def _probes(n_vectors: int) -> int:

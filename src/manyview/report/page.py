@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
 from ..data.checks import check_number
 from ..describe.profiles import ClusterProfiles
-from ..durable import make_public, private
-from ..errors import ParameterError, StoreError
+from ..errors import ParameterError
 from .cards import Cards, front
 from .evaluation import evaluation_section
-from .markup import Markup, clipped, joined, tag
+from .frame import save_page, style, whole_page
+from .markup import Markup, joined, tag
 from .number import number_section
 from .pictures import data_addresses, picture_source
 
@@ -126,21 +123,7 @@ class ClusterReport:
 
     def html(self) -> str:
         """The whole page."""
-        style = _style()
-        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-        policy = f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-        head = tag(
-            "head",
-            tag("meta", charset="utf-8"),
-            tag("meta", http_equiv="Content-Security-Policy", content=policy),
-            tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            tag("meta", name="referrer", content="no-referrer"),
-            tag("meta", name="generator", content=f"manyview {__version__}"),
-            tag("title", clipped(self.title, 120)),
-            tag("style", style),
-        )
-        body = tag("body", self._body, class_="mvr")
-        return Markup("<!doctype html>\n") + tag("html", head, body, lang="en") + "\n"
+        return whole_page(self.title, self._body, _style())
 
     def _repr_html_(self) -> str:
         return tag("div", tag("style", _style()), self._body, class_="mvr")
@@ -150,27 +133,7 @@ class ClusterReport:
 
         Nobody else on the machine can read it, unless it is ``public``.
         """
-        path = Path(path)
-        content = self.html().encode("utf-8")
-        temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
-        try:
-            try:
-                with open(temporary, "xb", opener=private) as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())
-                if public:
-                    make_public(temporary)
-                os.replace(temporary, path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise StoreError(
-                f"cannot write the report {path}: {error.strerror or error}. Nothing that was there before is lost. "
-                "Choose a folder that exists and can be written."
-            ) from error
-        return path
+        return save_page(path, self.html(), public=public)
 
 
 def write_report(path: str | os.PathLike[str], profiles: ClusterProfiles, **options: Any) -> Path:
@@ -179,4 +142,4 @@ def write_report(path: str | os.PathLike[str], profiles: ClusterProfiles, **opti
 
 
 def _style() -> Markup:
-    return Markup((files(__package__) / "page.css").read_text(encoding="utf-8").strip())
+    return style("page.css")

@@ -118,7 +118,7 @@ def add_items(
         progress("placing", 0, 1)
     state = State(collection, run)
     placed = _place(state, n_jobs)
-    on_map = place_late(state, placed.waiting) if state.views is not None else None
+    on_map = place_late(state, placed.waiting) if placed.waiting and state.views is not None else None
     with collection.transaction():
         added = _keep(state, before, placed, n_moved)
         if on_map is not None:

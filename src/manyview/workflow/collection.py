@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .proposing.doubtful import Doubt
     from .reading.content import Answer
     from .reading.duplicates import Duplicates
+    from .reading.index import Index
     from .reading.parts import Parts
     from .vocabulary.care import Cared
     from .vocabulary.listing import TagLine
@@ -194,13 +195,32 @@ class Collection(Store):
         text model is loaded for the first search. ``run`` says whose clusters ``cluster:`` means.
         """
         from .reading.content import search_all
+
+        index = self._index()
+        return search_all(index, text, index.run(run), language=language)
+
+    def like(self, items: Iterable[int], *, least: float = 0.99, run: int | None = None) -> Answer:
+        """More like these: the other items that are like some, by all views together, the most alike first.
+
+        items : their numbers
+        least : how much alike. Of all pairs of items picked blindly, this share is less alike: 0.9999 is almost the
+            same, 0.9 somewhat alike. It means the same in every collection
+        run : whose views and weights count; the newest fit, or before the first one the views that a fit would use
+
+        ``hits`` have that share as ``score``, ``more`` are those that are less alike. ``search`` takes the same as
+        ``like:3,5,99.9%``, beside other words.
+        """
+        from .reading.alike import check_asked
+
+        return self.search(f"like:{check_asked(items, least)}", run=run)
+
+    def _index(self) -> Index:
         from .reading.index import Index
         from .reading.parts import Parts
 
         if self._parts is None:
             self._parts = Parts()
-        index = Index(self, self._parts)
-        return search_all(index, text, index.run(run), language=language)
+        return Index(self, self._parts)
 
     _parts: Parts | None = None
 

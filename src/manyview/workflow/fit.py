@@ -117,7 +117,9 @@ def fit_collection(
         )
     started = time.perf_counter()
     rows, places = collection.items.fold()
+    different, their_tags = X, tags
     if rows.size < places.size:
+        different, their_tags = X[rows], tags[rows]
         n_repeated = places.size - rows.size
         many = f"{n_repeated} pictures repeat others and go where those go."
         said.append("1 picture repeats another and goes where that one goes." if n_repeated == 1 else many)
@@ -129,15 +131,15 @@ def fit_collection(
             f"goes on from run {earlier.run_id}, whose {earlier.n_clusters} clusters have a say; --fresh starts anew."
         )
         said += _changed_defaults(collection, earlier.run_id, chosen)
-    costs = _costs(X[rows], places.size, chosen, n_clusters, earlier, n_jobs)
+    costs = _costs(different, places.size, chosen, n_clusters, earlier, n_jobs)
     listening = at_work(f"fitting {method}", progress, costs)
     with listening, collection.unlocked(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         if earlier is not None:
-            model, labels, why = _go_on(X[rows], earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
+            model, labels, why = _go_on(different, earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
             number = earlier.number
         else:
-            model, labels, why, number = fit_model(X[rows], tags[rows], theirs, chosen, n_clusters, seed, n_jobs)
+            model, labels, why, number = fit_model(different, their_tags, theirs, chosen, n_clusters, seed, n_jobs)
         if hasattr(model, "levels_"):
             model.levels_["items"] = X.ids[rows]
         labels = np.asarray(labels)[places]

@@ -135,3 +135,31 @@ def test_errors_say_what_to_do(seed):
         CrossModalClustering(3, tags="looks").fit({"looks": looks, "tags": tags})
     with pytest.raises(ParameterError, match="tags must be 'auto', the name"):
         CrossModalClustering(3, tags=7).fit({"looks": looks, "tags": tags})
+
+
+def test_smoothed_tags_made_in_blocks_equal_all_of_them_at_once(monkeypatch, seed):
+    from manyview.methods.canonical import association_network
+
+    rng = np.random.default_rng(seed)
+    truth = np.repeat(np.arange(4), 60)
+    looks = 3.0 * rng.normal(size=(4, 6))[truth] + rng.normal(size=(240, 6))
+    tags = sparse.csr_matrix((rng.random((240, 40)) < 0.03 + 0.3 * (np.arange(40) % 4 == truth[:, None])).astype(float))
+    monkeypatch.setattr(association_network, "_BLOCK_BYTES", 16.0 * 40 * 50)  # 50 rows
+    X = {"looks": looks, "tags": tags}
+    lazy = CrossModalClustering(4, random_state=0).fit(X)
+    network = lazy.networks_["tags"]
+    rows = network.rows_of(tags)
+    whole = network.transform(tags)
+    assert rows.nnz == whole.nnz > 5 * tags.nnz and rows.shape == whole.shape
+    for some in (slice(3, 90), np.array([5, 200, 7])):
+        np.testing.assert_array_equal(rows[some].toarray(), whole[some].toarray())
+
+    class Whole(type(whole)):
+        makes_csr = True
+        n_filled = property(lambda self: np.diff(self.indptr))
+
+    monkeypatch.setattr(association_network.AssociationNetwork, "rows_of", lambda self, X: Whole(whole))
+    dense = CrossModalClustering(4, random_state=0).fit(X)
+    np.testing.assert_array_equal(lazy.correlations_, dense.correlations_)
+    np.testing.assert_array_equal(lazy.fusion_.projections_["tags"], dense.fusion_.projections_["tags"])
+    np.testing.assert_array_equal(lazy.labels_, dense.labels_)

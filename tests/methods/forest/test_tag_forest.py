@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import TagForest, TagHierarchy, TagTable, Views, load, metrics, save
 from manyview.blocks import workers
 from manyview.errors import ParameterError, ViewError, ViewWarning
+from manyview.methods.forest._leaf_kernels import piece_of_leaf
 from manyview.methods.forest._trees import Mates
 
 
@@ -201,8 +202,15 @@ def test_leaf_mates_by_hand():
     leaves = np.array([[1], [0], [1], [-1], [1]], dtype=np.int32)
     with workers(1) as threads:
         mates = Mates(leaves, np.array([0, 3]), threads)
-    assert mates.mates[0, :4].tolist() == [-2, 0, 2, -5]  # the last of each leaf is marked
-    assert mates.offsets[:, 0].tolist() == [1, 0, 1, -1, 1] and mates.first.tolist() == [0, 1, -1]
+    assert mates.mates.tolist() == [1, 0, 2, 4] and mates.first.tolist() == [0, 1, 4, 4]  # the last leaf is empty
+
+
+def test_large_leaves_are_cut_into_pieces_by_hand():
+    first, mates = np.array([0, 2, 9]), np.array([3, 8, 0, 1, 2, 4, 5, 6, 7], dtype=np.int32)
+    assert piece_of_leaf(0, 8, first, mates, 3) == (0, 2)
+    pieces = [piece_of_leaf(1, item, first, mates, 3) for item in (0, 1, 2, 4, 5, 6, 7)]
+    assert pieces == [(2, 4)] * 2 + [(4, 6)] * 2 + [(6, 9)] * 3  # seven in three pieces
+    assert piece_of_leaf(1, -1, first, mates, 3) == (2, 4)  # a new item
 
 
 def test_items_without_tags_or_views():

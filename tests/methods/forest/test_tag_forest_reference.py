@@ -101,7 +101,7 @@ def test_neighbourhood_scores_by_hand(others, expected):
     with workers(1) as threads:
         mates = Mates(np.zeros((n, 1), dtype=np.int32), start, threads)
     shares = Shares.of_training(np.zeros((1, 1), dtype=np.int32), start)
-    found = leaf_scores(shares, np.array([0]), mates, np.zeros(1, dtype=np.int32), yes, votes=True)
+    found = leaf_scores(shares, np.array([0]), mates, yes, votes=True)
     assert found[0, 0] == pytest.approx(expected, nan_ok=True)
 
 

@@ -13,8 +13,7 @@ from sklearn.preprocessing import FunctionTransformer
 from manyview import RobustMultiviewKMeans, Views
 from manyview.datasets import load_handwritten
 from manyview.errors import ViewError, ViewWarning
-from manyview.methods.kmeans import _robust_assignment
-from manyview.methods.kmeans._scaled_views import scaled_views
+from manyview.methods.kmeans import _robust_rounds
 from manyview.testing import separated_views
 
 from .rmkmc_reference import blobs, fit, start_from
@@ -150,23 +149,21 @@ class TestSameAnswer:
     """However the work is cut and whatever holds the data."""
 
     @pytest.mark.parametrize("rule", ["literal", "exact"])
-    def test_blocks_and_threads(self, rule, monkeypatch):
-        single, _ = load_handwritten(return_X_y=True)
-        X = Views({name: matrix.astype(np.float64) for name, matrix in single.items()})
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_blocks_and_threads(self, rule, dtype, monkeypatch):
+        given, _ = load_handwritten(return_X_y=True)
+        X = Views({name: matrix.astype(dtype) for name, matrix in given.items()})
         settings = {"n_clusters": 10, "n_init": 2, "assign": rule, "max_iter": 20}
-        monkeypatch.setattr(_robust_assignment, "BLOCK_BYTES", 2**40)
+        monkeypatch.setattr(_robust_rounds, "MOST_ROWS", 10**6)
         whole = fit(X, **settings, n_jobs=1)
-        monkeypatch.setattr(_robust_assignment, "BLOCK_BYTES", -(-2000 // 7) * (649 * 8 + 6 * 8 * 10))
-        ones = [np.ones(width) for width in X.n_features.values()]
-        views = scaled_views(X, ones, ones)
-        assert len(_robust_assignment.blocks(views, 10)) == 7
-        for n_jobs in (1, 2):
+        for most, n_jobs in ((286, 1), (286, 2), (77, 2)):
+            monkeypatch.setattr(_robust_rounds, "MOST_ROWS", most)
             cut = fit(X, **settings, n_jobs=n_jobs)
             assert np.array_equal(cut.labels_, whole.labels_)
             assert np.array_equal(cut.predict(X), whole.predict(X))
             for name in X.names:
-                assert np.allclose(cut.cluster_centers_[name], whole.cluster_centers_[name], rtol=1e-9, atol=1e-9)
-        monkeypatch.setattr(_robust_assignment, "BLOCK_BYTES", 1)
+                assert np.allclose(cut.cluster_centers_[name], whole.cluster_centers_[name], rtol=1e-12, atol=1e-12)
+        monkeypatch.setattr(_robust_rounds, "MOST_ROWS", 1)
         small = X[:60]
         one_row_each = fit(small, 4)
         monkeypatch.undo()

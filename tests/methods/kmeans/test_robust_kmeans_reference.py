@@ -155,15 +155,16 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
         assert np.allclose(out, np.where(present, np.linalg.norm(X * scale, axis=1), 0), **close)
         view_kernels.pair_squared_distances(part, present, scale, np.arange(30), labels, F, out)
         assert np.allclose(out, np.where(held, squares, 0), **close)
-        lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7), dtype=dtype), np.zeros(4)
-        known = np.where(np.arange(30) % 2, squares, -1.0)
-        given = (part, present, scale, labels, weight, F, known, 0.1)
-        total = view_kernels.residuals_and_sums(*given, lengths, sums, mass)
-        e = np.sqrt(squares + 0.01)
-        assert np.allclose(lengths, np.where(held, e, np.inf), **close)
-        assert total == pytest.approx((weight * e)[held].sum(), rel=1e-5)
-        one_hot = (labels[:, None] == np.arange(4)) * (held * weight * 0.5 / e)[:, None]
-        assert np.allclose(sums, one_hot.T @ (X - F[labels]), **close) and np.allclose(mass, one_hot.sum(0), **close)
+        lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7)), np.zeros(4)
+        total = view_kernels.lengths_and_sums(part, present, scale, labels, weight, F, 0.1, lengths, sums, mass)
+        apart = X.astype(float) - F[labels]  # float64 throughout, whatever the data are
+        e = np.sqrt(((apart * scale) ** 2).sum(1) + 0.01)
+        expected = np.where(held, e, np.inf).astype(dtype)
+        assert np.allclose(lengths, expected, rtol=0 if dtype is np.float32 else 1e-15, atol=0)
+        assert total == pytest.approx((weight * e)[held].sum(), rel=1e-14)
+        one_hot = (labels[:, None] == np.arange(4)) * (held * weight * 0.5 / e.astype(dtype))[:, None]
+        assert np.allclose(sums, one_hot.T @ apart, rtol=1e-12, atol=1e-13)
+        assert np.allclose(mass, one_hot.sum(0), rtol=1e-14)
         sums, mass = np.zeros((4, 7)), np.zeros(4)
         view_kernels.add_differences(part, present, labels, weight, F, sums, mass)
         one_hot = (labels[:, None] == np.arange(4)) * (held * weight)[:, None]
@@ -172,6 +173,23 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
         view_kernels.column_range(part, present, weight, low, high, column)
         assert np.array_equal(low, X[present].min(0)) and np.array_equal(high, X[present].max(0))
         assert np.allclose(column, weight[present] @ X[present], **close)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 3, 8, 17, 64, 100, 252, 1025])
+def test_a_residual_is_the_same_however_it_is_made(dtype, width, seed):
+    """With the sums or without, among many rows or few: to the last bit, since lost residuals are made again."""
+    rng = np.random.default_rng(seed)
+    X, F = rng.normal(size=(50, width)).astype(dtype), rng.normal(size=(4, width)).astype(dtype)
+    scale, labels = rng.random(width).astype(dtype), rng.integers(4, size=50)
+    one, two, three = np.empty((3, 50), dtype=dtype)
+    everyone, sums = np.ones(50, dtype=bool), np.zeros((4, width))
+    view_kernels.lengths_and_sums(X, everyone, scale, labels, np.ones(50), F, 0.1, one, sums, np.zeros(4))
+    view_kernels.smoothed_lengths(X, everyone, scale, labels, F, 0.1, two)
+    for i in range(50):
+        row = slice(i, i + 1)
+        view_kernels.smoothed_lengths(X[row], everyone[row], scale, labels[row], F, 0.1, three[row])
+    assert np.array_equal(one, two) and np.array_equal(two, three)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -193,28 +211,6 @@ def test_distances_of_items_for_seeding(dtype, shift, seed):
         assert np.allclose(found[present], exact[rows][present], rtol=0.01, atol=1e-30)
         assert (found[present] == 0).tolist() == (exact[rows][present] == 0).tolist()
         assert (found[~present] == 0).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_tell_a_distance_only_where_nothing_cancels(dtype, seed):
-    rng = np.random.default_rng(seed)
-    X, F = rng.normal(size=(2, 40, 30)), rng.normal(size=(2, 3, 30))
-    labels = rng.integers(3, size=40)
-    X[0, :10] = F[0, labels[:10]] * (1 + 1e-6)  # all but on their centroids
-    X, F = X.astype(dtype), F.astype(dtype)
-    norms, lengths = np.linalg.norm(X.astype(float), axis=2), np.linalg.norm(F.astype(float), axis=2)
-    products = X @ F.transpose(0, 2, 1)
-    products[1, 0] = np.nan
-    found = np.empty((2, 40))
-    kernels.own_squares(products, norms, lengths, labels, found)
-    true = ((X.astype(float) - F.astype(float)[:, labels]) ** 2).sum(2)
-    known = found >= 0
-    assert not known[0, :10].any() and not known[1, 0] and (found[~known] == -1).all() and known.sum() > 60
-    assert np.allclose(found[known], true[known], rtol=40 * np.finfo(dtype).eps)
-    total, part = rng.normal(size=(3, 30)), X[0, :3]
-    expected = total + part
-    kernels.add_to(total, part)
-    assert np.array_equal(total, expected)
 
 
 def test_sparse_kernels_equal_their_numpy_twins(seed):

@@ -258,3 +258,55 @@ def test_many_topics_match_nmf_with_kullback_leibler(seed):
         return np.sum(np.where(A > 0, A * np.log(np.maximum(A, 1) / np.maximum(M, 1e-300)), 0) - A + M)
 
     assert loss(W @ H) - loss(W2 @ H2) < 1e-4 * loss(W @ H)
+
+
+def two_copies(counts, topics, shares, dtype, tol, max_iter):
+    """EM as it is written down: old and new shares beside each other; what the last sweep read is the answer."""
+    n_topics = topics.shape[1]
+    width = max(n_topics, _plsa_kernels.LANES)
+    phi, theta = _plsa_em._padded(topics, width, dtype), _plsa_em._padded(shares[0], width, dtype)
+    values = []
+    for n_iter in range(max_iter + 1):
+        fresh = theta.copy()
+        value, G, loglik = _plsa_em._sweep([counts], [fresh], phi, n_topics, ALONE)
+        values.append(value)
+        if n_iter > 0 and (n_iter == max_iter or abs(value - values[-2]) < tol * abs(value)):
+            return phi[:, :n_topics], theta[:, :n_topics], values[1:]
+        phi, dead = _plsa_em._new_topics(phi, G, n_topics)
+        if dead.size:
+            _plsa_em._reseed([counts], [fresh], phi, dead, loglik)
+        theta = fresh
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("n_topics", [3, 12])
+@pytest.mark.parametrize("near_end", [1.2, 0.0])  # 0: the end is never foreseen, and the way is gone again
+def test_shares_held_once_end_where_two_copies_end(dense, n_topics, near_end, monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    counts = table(rng.poisson(0.5, (70, 25)), dense=dense)
+    start = random_start(25, [70], n_topics, rng)
+    monkeypatch.setattr(_plsa_em, "_NEAR_END", near_end)
+    for tol, max_iter in [(1e-4, 500), (1e-2, 500), (0.0, 7), (1e-4, 3)]:
+        topics, shares, values = two_copies(counts, *start, np.float32, tol, max_iter)
+        found = run_em([counts], *start, dtype=np.float32, max_iter=max_iter, tol=tol, workers=ALONE)
+        np.testing.assert_array_equal(found.topics, topics)
+        np.testing.assert_array_equal(found.shares[0], shares)
+        assert found.log_likelihood == values
+
+
+def test_memory_is_the_shares_once(monkeypatch):
+    import tracemalloc
+
+    from manyview import PLSA
+
+    rng = np.random.default_rng(0)
+    n, n_topics = 40_000, 50
+    counts = csr_matrix((np.ones(4 * n, np.float32), rng.integers(0, 30, 4 * n), np.arange(0, 4 * n + 1, 4)), (n, 30))
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 2**20)
+    model = PLSA(n_topics, n_init=1, max_iter=4, random_state=0, n_jobs=1)
+    model.fit(counts[:100])  # compiled
+    tracemalloc.start()
+    model.fit(counts)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 300 * n  # a second copy of the shares would be 200 more

@@ -1,6 +1,6 @@
 /**
- * The search language over rows, for the exported site. The server's is `workflow/reading/search.py`; both answer the
- * questions of `tests/search.json` alike.
+ * The search language over rows, for the exported site, without `like:`. The server's is `workflow/reading/search.py`; both
+ * answer the questions of `tests/search.json` alike.
  */
 
 import { parseQuery, type Term } from "../query";
@@ -25,7 +25,7 @@ export function treeOf(paths: string[][]): Map<string, Set<string>> {
   return below;
 }
 
-const FIELDS = ["tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near"];
+const FIELDS = ["tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near", "like"];
 const DAY = String.raw`\d{4}(?:-\d\d(?:-\d\d)?)?`;
 const DATES = new RegExp(`^(?:(${DAY})|(${DAY})?\\.\\.(${DAY})?)$`);
 const PLACE = /^(-?\d{1,2}(?:\.\d*)?),(-?\d{1,3}(?:\.\d*)?),(\d{1,5}(?:\.\d*)?)(km|m)$/;
@@ -67,6 +67,7 @@ export function readTerms(text: string): Term[] {
     throw new Error(`a search takes at most ${MOST_TERMS} parts; this one has ${terms.length}.`);
   }
   for (const { field, value } of terms) {
+    if (field === "like") throw new Error("This copy does not know what is alike; the gallery that `manyview serve` opens does.");
     if (field.startsWith("confidence") && (value.length > 20 || !/^(\d+(\.\d*)?|\.\d+)$/.test(value))) {
       throw new Error(`confidence is compared with a number, such as confidence<0.4; got '${value}'.`);
     }

@@ -130,21 +130,27 @@ class AssociationNetwork(TransformerMixin, BaseEstimator):
         """Smoothed rows of the items' tags, CSR float64 (n_items, n_tags); words never seen in ``fit`` are left out."""
         from scipy.sparse import csr_matrix, vstack
 
+        rows = self.rows_of(X)
+        parts = [rows[block] for block in row_blocks(rows.shape[0], 16.0 * rows.shape[1], _BLOCK_BYTES)]
+        return vstack(parts, format="csr") if parts else csr_matrix(rows.shape)
+
+    def rows_of(self, X: Any) -> SmoothedRows:
+        """What ``transform`` gives, made some rows at a time when they are asked for: all at once they fill memory."""
         check_is_fitted(self)
-        frequencies = self._tf_idf(tags_in_columns(X, self.vocabulary_)[:, self.kept_])
-        dense = isinstance(self.smoother_, np.ndarray)
-        parts = []
-        for rows in row_blocks(frequencies.shape[0], 16.0 * frequencies.shape[1], _BLOCK_BYTES):
-            part = frequencies[rows] @ self.smoother_
-            if dense:
-                part[part < _NEGLIGIBLE] = 0.0
-                part = csr_matrix(part)
-            else:
-                part.data[part.data < _NEGLIGIBLE] = 0.0
-                part.eliminate_zeros()
-                part.sort_indices()
-            parts.append(part)
-        smoothed = vstack(parts, format="csr") if parts else csr_matrix(frequencies.shape)
+        return SmoothedRows(self, tags_in_columns(X, self.vocabulary_)[:, self.kept_])
+
+    def _smooth(self, tags: Any) -> Any:
+        """Smoothed rows, CSR, of 0/1 rows of the tags that are kept."""
+        from scipy.sparse import csr_matrix
+
+        smoothed = self._tf_idf(tags) @ self.smoother_
+        if isinstance(smoothed, np.ndarray):
+            smoothed[smoothed < _NEGLIGIBLE] = 0.0
+            smoothed = csr_matrix(smoothed)
+        else:
+            smoothed.data[smoothed.data < _NEGLIGIBLE] = 0.0
+            smoothed.eliminate_zeros()
+            smoothed.sort_indices()
         if self.norm == "l2":
             lengths = np.sqrt(np.asarray(smoothed.multiply(smoothed).sum(axis=1)).ravel())
             smoothed.data /= np.repeat(np.where(lengths > 0, lengths, 1.0), np.diff(smoothed.indptr))
@@ -199,6 +205,26 @@ class AssociationNetwork(TransformerMixin, BaseEstimator):
         idf = np.log(self.n_items_ / self.document_frequency_) / np.log(max(self.n_items_, 2))
         rows = diags_array(1.0 / np.maximum(counts, 1))
         return (rows @ tags.astype(np.float64) @ diags_array(idf)).tocsr()
+
+
+class SmoothedRows:
+    """Rows of smoothed tags that are made when they are asked for. An item with three tags has weights on hundreds."""
+
+    makes_csr = True
+    dtype = np.dtype(np.float64)
+    ndim = 2
+
+    def __init__(self, network: AssociationNetwork, tags: Any) -> None:
+        self._network, self._tags = network, tags
+        self.shape: tuple[int, int] = tags.shape
+        self.n_filled = np.zeros(self.shape[0], dtype=np.int32)
+        """Numbers other than zero in each row."""
+        for block in row_blocks(self.shape[0], 16.0 * self.shape[1], _BLOCK_BYTES):
+            self.n_filled[block] = np.diff(self[block].indptr)
+        self.nnz = int(self.n_filled.sum(dtype=np.int64))
+
+    def __getitem__(self, rows: Any) -> Any:
+        return self._network._smooth(self._tags[rows])
 
 
 def are_words(tags: Any) -> bool:

@@ -287,8 +287,8 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         for name, network in self.networks_.items():
             v = views.position(name)
             tags = TagTable.from_matrix(_zero_where_missing(views, name), network.vocabulary_)
-            matrices[v] = network.transform(tags)
-            empty[:, v] = mask[:, v] & (np.diff(matrices[v].indptr) == 0)
+            matrices[v] = network.rows_of(tags)
+            empty[:, v] = mask[:, v] & (matrices[v].n_filled == 0)
         told = (mask & ~empty).any(axis=1, keepdims=True)
         mask &= ~(empty & told)
         return Views._trusted(views.names, tuple(matrices), mask, views.ids)

@@ -18,7 +18,7 @@ from ...blocks import Workers
 from ...data.nearest import nearest_among
 from ...steps import step
 from ...types import Floats, Places
-from ..spectral import leading_eigenpairs, plain_kmeans, spectral_rows
+from ..spectral import leading_eigenpairs, nearby_eigenpairs, plain_kmeans, spectral_rows
 from ._association import Votes, place_unknown, refine
 from ._graph import Space, mixed_operator
 
@@ -30,8 +30,10 @@ _STARTS = 4
 _SHARE_OF_VECTORS = 0.5  # of the time, the rest being k-means on them
 _SEEDS = 3  # different k-means of all views together
 _CLEARLY_BETTER = 0.02  # a gain below this is no reason to give up what people know
-_SAMPLE = 100_000  # items above which k-means is learned on so many of them
-_MANY = 100_000  # items above which only the best few candidates are refined
+_MANY = 20_000  # items above which eigenvectors are found less finely, only the best few candidates are refined, and
+_SAMPLE = 10_000  # k-means is learned on so many of them, or on
+_PER_CLUSTER = 200  # so many for each cluster
+_ROUGHLY = 1e-3
 _FEW = 4
 _EVENNESS = 0.02  # what the entropy of the sizes counts, where association counts 1;
 _EVENNESS_ALONE = 0.1  # and where there is one view, with no second opinion against a lump
@@ -102,23 +104,38 @@ def _worth(labels: Places, association: float, n_clusters: int, evenness: float)
 
 def _spectral(votes: Votes, kinds: Places, n_clusters: int, seed: int) -> tuple[Floats, list[_Candidate]]:
     """K-means on K to K + 3 leading eigenvectors of three mixtures; and the eigenvalues of the votes themselves."""
-    alphas = dict.fromkeys(float(np.clip(votes.alpha + step, 0.0, 1.0)) for step in (-_STEP, 0.0, _STEP))
-    made, own = [], np.empty(0)
+    others = [float(np.clip(votes.alpha + step, 0.0, 1.0)) for step in (-_STEP, _STEP)]
+    alphas = list(dict.fromkeys([votes.alpha, *others]))  # its own first: the others are found from it
+    are_many = kinds.size > _MANY
+    own, vectors_of_own = np.empty(0), np.empty((0, 0))
+    made: dict[float, list[_Candidate]] = {}
     with step("eigenvectors", of=len(alphas)) as tick:
         for done, alpha in enumerate(alphas):
             operator = mixed_operator(alpha, votes.graph, votes.memberships)
             is_own = alpha == votes.alpha
-            values, vectors = leading_eigenpairs(
-                operator, n_clusters + _EXTRA_VECTORS, seed=seed, n_needed=n_clusters, repeated=is_own
-            )
-            own = values if is_own else own
+            if is_own or not are_many:
+                values, vectors = leading_eigenpairs(
+                    operator,
+                    n_clusters + _EXTRA_VECTORS,
+                    seed=seed,
+                    n_needed=n_clusters,
+                    repeated=is_own,
+                    **({"tol": _ROUGHLY} if are_many else {}),
+                )
+            else:
+                values, vectors = nearby_eigenpairs(operator, vectors_of_own)
+            if is_own:
+                own, vectors_of_own = values, vectors
             tick(done + _SHARE_OF_VECTORS)
+            made[alpha] = []
             for n_vectors in range(n_clusters, values.size + 1):
                 rows = _together(spectral_rows(values[:n_vectors], vectors[:, :n_vectors], power=1.0), kinds)
+                rows = rows.astype(np.float32) if are_many else rows
                 name = f"{n_vectors} eigenvectors, {alpha:.1f} of the vote with the neighbours"
-                made.append(_Candidate(name, _kmeans(rows, n_clusters, _STARTS, [seed, n_vectors], votes.threads)))
+                labels = _kmeans(rows, n_clusters, _STARTS, [seed, n_vectors], votes.threads)
+                made[alpha].append(_Candidate(name, labels))
             tick(done + 1)
-    return own, made
+    return own, [one for alpha in sorted(made) for one in made[alpha]]
 
 
 def _together(rows: Floats, kinds: Places) -> Floats:
@@ -161,9 +178,9 @@ def _kmeans(rows: NDArray[Any], n_clusters: int, n_starts: int, seed: Sequence[i
     """The labels of the start of the smallest inertia; learned on a sample where there are very many items."""
     rng = np.random.default_rng(seed)
     seeds = rng.integers(2**31, size=n_starts)
-    sample = np.ascontiguousarray(rows)
-    if rows.shape[0] > _SAMPLE:
-        sample = sample[np.sort(rng.choice(rows.shape[0], _SAMPLE, replace=False))]
+    sample, most = np.ascontiguousarray(rows), max(_SAMPLE, _PER_CLUSTER * n_clusters)
+    if rows.shape[0] > max(_MANY, most):
+        sample = sample[np.sort(rng.choice(rows.shape[0], most, replace=False))]
     with plain_kmeans() as one:
 
         def start(which: slice) -> Any:

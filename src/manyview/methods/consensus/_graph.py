@@ -49,6 +49,31 @@ class Memberships:
         """C x."""
         return self.item_factor * self._gather(self._cluster_inverse * self._by_cluster(self.item_factor * x))
 
+    def block_product(self, X: Floats) -> Floats:
+        """C X for many vectors, (n, b)."""
+        from ._kernels import add_rows_by_cluster, gather_tables
+
+        def add(rows: slice) -> Floats:
+            out = np.zeros((self.n_clusters, X.shape[1]))
+            add_rows_by_cluster(
+                self.labels[rows], self.offsets[:-1], self.weights, self.item_factor[rows, None] * X[rows], out
+            )
+            return out
+
+        table = np.zeros((self.n_clusters, X.shape[1]))
+        for part in self._threads.map(add, self._blocks):
+            table += part
+        table *= self._cluster_inverse[:, None]
+        out = np.zeros_like(X)
+
+        def gather(rows: slice) -> None:
+            given = (self.labels[rows], self.offsets[:-1], self.weights, table, self.item_factor[rows])
+            gather_tables(*given, out[rows])
+
+        for _ in self._threads.map(gather, self._blocks):
+            pass
+        return out
+
     def cluster_table(self, vectors: Floats) -> Floats:
         """What a new item receives from each cluster it is in, per vector: H'U over sqrt(c_l)."""
         columns = [self._cluster_inverse * self._by_cluster(self.item_factor * x) for x in vectors.T]
@@ -131,6 +156,22 @@ class NeighbourGraph:
     def product(self, x: Floats) -> Floats:
         """S x, with S_ij = W_ij / sqrt(d_i d_j)."""
         return self.item_factor * self.plain_product(self.item_factor * x)
+
+    def block_product(self, X: Floats) -> Floats:
+        """S X for many vectors, (n, b)."""
+        from ._kernels import add_partner_rows
+
+        X = self.item_factor[:, None] * X
+        out = np.zeros_like(X)
+
+        def block(rows: slice) -> None:
+            for factor, (starts, partners) in zip(self.factors, self._lists, strict=True):
+                add_partner_rows(starts[rows.start : rows.stop + 1], partners, factor, X, out[rows])
+            out[rows] *= self.item_factor[rows, None]
+
+        for _ in self._threads.map(block, self._blocks):
+            pass
+        return out
 
     def plain_product(self, x: Floats) -> Floats:
         """W x."""
@@ -226,7 +267,17 @@ def mixed_operator(alpha: float, graph: NeighbourGraph, memberships: Memberships
             out += (1.0 - alpha) * memberships.product(x)
         return out
 
-    return LinearOperator((graph.n_items, graph.n_items), matvec=product, dtype=np.float64)
+    def block_product(X: Floats) -> Floats:
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        out = np.zeros_like(X)
+        if alpha > 0:
+            out += alpha * graph.block_product(X)
+        if alpha < 1:
+            out += (1.0 - alpha) * memberships.block_product(X)
+        return out
+
+    shape = (graph.n_items, graph.n_items)
+    return LinearOperator(shape, matvec=product, matmat=block_product, dtype=np.float64)
 
 
 def _partners(

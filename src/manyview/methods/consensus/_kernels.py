@@ -59,6 +59,29 @@ def add_partners(starts, partners, factor, x, out):
 
 
 @kernel
+def add_partner_rows(starts, partners, factor, X, out):
+    """``add_partners`` for many vectors at once: X (N, b), out (n, b). One look at a partner serves all of them."""
+    for i in range(out.shape[0]):
+        mine = out[i]
+        for j in range(starts[i], starts[i + 1]):
+            there = X[partners[j]]
+            for c in range(there.shape[0]):
+                mine[c] += factor * there[c]
+
+
+@kernel
+def add_rows_by_cluster(labels, offsets, weights, X, out):
+    """``add_by_cluster`` for many vectors at once: X (n, b), out (clusters of all members, b)."""
+    for i in range(labels.shape[0]):
+        row, mine = labels[i], X[i]
+        for j in range(row.shape[0]):
+            if row[j] >= 0:
+                there, weight = out[offsets[j] + row[j]], weights[j]
+                for c in range(mine.shape[0]):
+                    there[c] += weight * mine[c]
+
+
+@kernel
 def add_labels_by_cluster(labels, offsets, weights, x, groups, out):
     """out[cluster of item i in member j, group of i] += weight of j times x[i]; items of group -1 add nothing.
 

@@ -29,7 +29,8 @@ __all__ = [
     "start_of",
 ]
 
-_SAMPLED = 100_000  # items above which a member is learned on a sample of its own
+_SAMPLED = 20_000  # items above which a member is learned on a sample of its own, of at least so many
+_PER_CLUSTER = 150
 _DEFAULT = 10
 
 
@@ -69,7 +70,7 @@ def own_members(
             n_rows = space.items.size
 
             def sampled(asked: int) -> NDArray[np.float32]:
-                size = min(n_rows, max(20_000, 200 * asked))
+                size = min(n_rows, max(_SAMPLED, _PER_CLUSTER * asked))
                 return space.rows[np.sort(rng.choice(n_rows, size, replace=False))]
 
             model = short_kmeans(kmeans, space.rows, n_clusters, rng, sampled if n_rows > _SAMPLED else None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,16 @@ from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...steps import step
 from ...types import Floats, Places
-from ..neighbours import nearest_neighbours
+from ..neighbours import EXACT, Cells, learn_cells, nearest_in_cells, nearest_neighbours
 from ..spectral import spectral_rows
 from ._association import Votes
 from ._candidates import best_partition
+from ._gaps import fill_gaps
 from ._graph import Memberships, NeighbourGraph, Space
 from ._members import Given, labels_of_new, own_members
-from .levels import grow_levels
+from .levels import grow_levels, leaves_of_new
 
-__all__ = ["Outcome", "Points", "kinds_of", "place_new", "points_of", "vote"]
+__all__ = ["Outcome", "Placed", "Points", "kinds_of", "place_new", "points_of", "vote"]
 
 _SILENT = 0.05  # a say that is next to none
 _ANCHORS = 100_000  # items that new ones are compared with
@@ -35,7 +36,7 @@ class Points:
 
     names: tuple[str, ...]
     keys: tuple[int, ...]
-    rows: NDArray[np.float32]  # (n, all columns), zero where an item lacks the view
+    rows: NDArray[np.float32]  # (n, all columns), filled where an item lacks the view (``_gaps``)
     edges: Places  # (n_views + 1,): where each view's columns start
     present: NDArray[np.bool_]  # (n, n_views)
     says: Floats  # (n_views,): how much each view counts, 1 for a full say
@@ -69,11 +70,14 @@ def points_of(
     names: list[tuple[str, int]],
     n_items: int,
     parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]],
+    threads: Workers,
     says: Floats | None = None,
+    state: dict[str, Any] | None = None,
 ) -> Points:
     """Views as points side by side: their names and keys, the rows of each, who has it, and how much say it has.
 
-    A view's share in squared distances is its say, which is 1 where none is given.
+    A view's share in squared distances is its say, which is 1 where none is given. What items lack is filled in from
+    each other, for new items from the fitted ones of ``state``.
     """
     says = np.ones(len(names)) if says is None else says
     parts = [
@@ -83,6 +87,10 @@ def points_of(
     edges = np.cumsum([0, *(rows.shape[1] for rows, _ in parts)])
     present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
     joined = side_by_side([rows for rows, _ in parts], present, [np.zeros(rows.shape[1]) for rows, _ in parts])
+    if state is None:
+        fill_gaps(joined, present, edges, threads)
+    elif state.get("gaps") == "filled":  # models of the first edition left them empty
+        fill_gaps(joined, present, edges, threads, (state["rows"], state["present"]))
     return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present, says)
 
 
@@ -132,10 +140,14 @@ def vote(
     n_neighbours: int,
     alpha: float,
     start: Places | None,
+    are_landmarks: bool,
     seed: int,
     threads: Workers,
 ) -> Outcome:
-    """Members and neighbours of every space, and of many partitions the one that fits their votes best."""
+    """Members and neighbours of every space, and of many partitions the one that fits their votes best.
+
+    ``are_landmarks``: many others will be placed beside these, so that all are kept, and the cells they are in.
+    """
     spaces, n_items = points.spaces(at_least=2), points.rows.shape[0]
     weights = points.shares(spaces)
     says = dict(zip(points.names, points.says.tolist(), strict=True))
@@ -149,12 +161,16 @@ def vote(
     memberships = Memberships(labels, sizes, member_weights, threads)
     with step("neighbours", of=sum(space.rows.size for space in spaces)) as tick:
         near: list[NDArray[np.int32]] = []
+        cells: dict[str | None, Cells] = {}
         for done, space in enumerate(spaces, 1):
             if len(spaces) == 2 and near and space.items.size == n_items:
                 near.append(near[0])  # a single view is everything
+                cells |= {space.name: cells[None]} if cells else {}
                 continue
             count = min(n_neighbours, space.items.size - 1)
-            near.append(nearest_neighbours(space.rows, count, threads, seed=seed))
+            if space.items.size > EXACT:
+                cells[space.name] = learn_cells(space.rows, threads, seed)
+            near.append(nearest_neighbours(space.rows, count, threads, seed=seed, cells=cells.get(space.name)))
             tick(sum(space.rows.size for space in spaces[:done]))
         graph = NeighbourGraph(n_items, spaces, near, weights, threads)
     votes = Votes(alpha, graph, memberships, threads)
@@ -165,12 +181,13 @@ def vote(
     with step("levels"):
         levels = grow_levels(graph, points.rows, numbers, kinds)
     anchors = np.arange(n_items)
-    if n_items > _ANCHORS:
+    if n_items > _ANCHORS and not are_landmarks:
         anchors = np.sort(np.random.default_rng(seed).choice(n_items, _ANCHORS, replace=False))
     table = votes.table(numbers, n_found)
     state = {
         "rows": np.ascontiguousarray(points.rows[anchors]),
         "present": points.present[anchors],
+        "gaps": "filled",
         "labels": numbers[anchors],
         "leaves": levels["leaves"][anchors],
         "factor": graph.item_factor[anchors],
@@ -186,6 +203,8 @@ def vote(
         "n_neighbours": n_neighbours,
         "alpha": alpha,
     }
+    if are_landmarks:
+        state["cells"] = _keep_cells(cells)
     shares = {space.name: share for space, share in zip(spaces, graph.shares(numbers), strict=True)}
     return Outcome(
         labels=numbers,
@@ -207,31 +226,74 @@ def _by_size(labels: Places) -> Places:
     return np.argsort(np.lexsort((first, -sizes)))[numbers]
 
 
-def place_new(state: dict[str, Any], points: Points, views: Views, threads: Workers) -> Places:
+class Placed(NamedTuple):
+    """Where new items go."""
+
+    labels: Places
+    leaves: NDArray[np.int32]
+    members: NDArray[np.int32]
+    """(n, members): the cluster in each member's partition, -1 where it has no opinion."""
+
+
+def _keep_cells(cells: dict[str | None, Cells]) -> dict[str, Any]:
+    """Cells of the fitted items as plain arrays, which are saved with a model."""
+    return {
+        "spaces": list(cells),
+        "items": [np.concatenate(one.items) for one in cells.values()],
+        "sizes": [np.array([cell.size for cell in one.items], dtype=np.int32) for one in cells.values()],
+        "centres": [one.centres for one in cells.values()],
+        "near": [one.near for one in cells.values()],
+    }
+
+
+def _cells(state: dict[str, Any]) -> dict[str | None, Cells]:
+    held = state.get("cells", {"spaces": []})
+    return {
+        name: Cells(np.split(held["items"][s], np.cumsum(held["sizes"][s])[:-1]), held["centres"][s], held["near"][s])
+        for s, name in enumerate(held["spaces"])
+    }
+
+
+def place_new(
+    state: dict[str, Any],
+    levels: dict[str, Any],
+    points: Points,
+    views: Views,
+    threads: Workers,
+    given: Sequence[NDArray[np.int32]] | None = None,
+) -> Placed:
     """Clusters of new items, by the votes they would have had: neighbours among the fitted items, nearest centres.
 
     Each goes to the cluster that gains most by it, as in the last step of ``fit``. Its neighbours are taken to name it
-    back, as they do on average. Models of the first edition hold eigenvectors instead of clusters: there the votes t
-    give the row t U (Nystrom), and the nearest centre decides.
+    back, as they do on average. One that equals a fitted item goes with that. Models of the first edition hold
+    eigenvectors instead of clusters: there the votes t give the row t U (Nystrom), and the nearest centre decides.
+    ``given`` are the new items' labels by the members that came from elsewhere; None: those are asked.
     """
     fitted = Points(points.names, points.keys, state["rows"], points.edges, state["present"], points.says)
     if "table" not in state:  # so few kinds of items that the nearest one decides
-        return state["labels"][nearest_among(points.rows, fitted.rows, 1, threads)[:, 0]]
+        labels = state["labels"][nearest_among(points.rows, fitted.rows, 1, threads)[:, 0]]
+        return Placed(labels, labels.astype(np.int32), np.empty((labels.size, 0), dtype=np.int32))
     spaces = {space.name: space for space in points.spaces()}
     known = {space.name: space for space in fitted.spaces()}
     shares = dict(zip(known, fitted.shares(list(known.values())), strict=True))
+    cells = _cells(state)
     n_items, n_vectors = points.rows.shape[0], state["table"].shape[1]
-    vectors = state["vectors"] if "vectors" in state else np.eye(n_vectors)[state["labels"]] * state["factor"][:, None]
     from_graph, degrees = np.zeros((n_items, n_vectors)), np.zeros(n_items)
+    near_all = np.empty((0, 0), dtype=np.int32)
     for name, space in spaces.items():
         if name in known:
             count = min(state["n_neighbours"], known[name].items.size)
-            near = known[name].items[nearest_among(space.rows, known[name].rows, count, threads)]
-            weight = shares[name]
-            from_graph[space.items] += weight * vectors[near].mean(axis=1)
-            degrees[space.items] += weight
+            if name in cells:
+                near = nearest_in_cells(space.rows, known[name].rows, cells[name], count, threads)
+            else:
+                near = nearest_among(space.rows, known[name].rows, count, threads)
+            near = known[name].items[near]
+            near_all = near if name is None else near_all
+            from_graph[space.items] += shares[name] * _received(state, near, n_vectors)
+            degrees[space.items] += shares[name]
+    columns = _member_labels(state, spaces, views, n_items, threads, given)
     from_members, voices = np.zeros((n_items, n_vectors)), np.zeros(n_items)
-    for j, labels in enumerate(_member_labels(state, spaces, views, n_items, threads)):
+    for j, labels in enumerate(columns):
         placed = labels >= 0
         column = state["offsets"][j] + labels[placed]
         from_members[placed] += state["weights"][j] * state["table"][column]
@@ -239,15 +301,36 @@ def place_new(state: dict[str, Any], points: Points, views: Views, threads: Work
     alpha = state["alpha"]
     rows = alpha * from_graph / np.sqrt(np.maximum(degrees, 1e-300))[:, None]
     rows += (1.0 - alpha) * from_members / np.sqrt(np.maximum(voices, 1e-300))[:, None]
+    members = np.column_stack([np.empty((n_items, 0), dtype=np.int32), *columns])
     if "vectors" in state:
         unit = spectral_rows(np.ones(n_vectors), rows).astype(np.float32)
-        return nearest_among(unit, state["row_centres"], 1, threads)[:, 0].astype(np.intp)
+        found = nearest_among(unit, state["row_centres"], 1, threads)[:, 0].astype(np.intp)
+        return Placed(found, found.astype(np.int32), members)
     sizes = state["sizes"]
-    return np.argmax(2.0 * rows / sizes - state["inside"] / sizes**2, axis=1)
+    found = np.argmax(2.0 * rows / sizes - state["inside"] / sizes**2, axis=1)
+    leaves = leaves_of_new(levels, state, found, near_all)
+    first = near_all[:, 0]
+    same = (points.rows == fitted.rows[first]).all(axis=1) & (points.present == fitted.present[first]).all(axis=1)
+    found[same], leaves[same] = state["labels"][first[same]], state["leaves"][first[same]]
+    return Placed(found, leaves, members)
+
+
+def _received(state: dict[str, Any], near: NDArray[np.int32], n_vectors: int) -> Floats:
+    """The mean of what the neighbours have to give to each cluster, or along each eigenvector."""
+    if "vectors" in state:
+        return np.asarray(state["vectors"][near].mean(axis=1))
+    cells = np.arange(near.shape[0])[:, None] * n_vectors + state["labels"][near]
+    total = np.bincount(cells.ravel(), weights=state["factor"][near].ravel(), minlength=near.shape[0] * n_vectors)
+    return total.reshape(-1, n_vectors) / near.shape[1]
 
 
 def _member_labels(
-    state: dict[str, Any], spaces: dict[str | None, Space], views: Views, n_items: int, threads: Workers
+    state: dict[str, Any],
+    spaces: dict[str | None, Space],
+    views: Views,
+    n_items: int,
+    threads: Workers,
+    given: Sequence[NDArray[np.int32]] | None,
 ) -> list[NDArray[np.int32]]:
     """The columns of every member that new items belong to, -1 where it has no opinion."""
     result = []
@@ -256,6 +339,8 @@ def _member_labels(
         if name in spaces:
             labels[spaces[name].items] = nearest_among(spaces[name].rows, centres, 1, threads)[:, 0]
         result.append(labels)
+    if given is not None:
+        return result + list(given)
     for model, classes in zip(state["models"], state["classes"], strict=True):
         result.append(np.full(n_items, -1, np.int32) if model is None else labels_of_new(model, classes, views))
     return result

@@ -24,10 +24,12 @@ from ...steps import expect, step
 from ...types import Floats, Places
 from ..agreement import Sample
 from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, say
-from ..preparation import Prepared, key_of, place_in, prepare, words_again
+from ..preparation import Prepared, key_of, prepare, words_again
+from ._electors import numbered, representatives, voters, warn_if_few
+from ._landmarks import choose_landmarks, number_of_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, scrambled, view_says
-from ._vote import Outcome, Points, kinds_of, place_new, points_of, vote
+from ._vote import Outcome, Points, kinds_of, points_of, vote
 from .cost import cost_of_steps
 from .levels import cut_levels, level_range, place_in_level, single_level
 
@@ -65,6 +67,10 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         them (10).
     n_neighbors : int
         Nearest neighbours per item and space. Exact up to 8,000 items; above, sought in nearby cells.
+    landmarks : "auto", int or None
+        How many items vote. The others go where ``predict`` would put them: time and memory of the votes then do not
+        grow with the collection, and views may lie on disk. "auto": 100,000, or as many as 2 GB have room for. None:
+        all.
     previous : labels of an earlier clustering, one per item, or None
         To go on from it instead of starting afresh: -1 stands for items it did not know. It is a member with a third
         of the weight of all members made here together, a quarter of the members' vote; and where it has
@@ -101,6 +107,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     view_shares_ : dict of view name to the share of its neighbour pairs that ended in one cluster
     joined_share_ : float, the same for all views side by side
     levels_ : dict of arrays, the tree of coarser and finer clusters that ``cut`` cuts
+    landmarks_ : ndarray of int, rising: the items that voted where not all did, else None. ``association_``,
+        ``modularity_``, ``view_shares_`` and ``eigenvalues_`` are theirs alone
 
     Notes
     -----
@@ -127,6 +135,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         "alpha": Number(low=0, high=1),
         "members": Given("an integer of at least 1, or a list of labels and clusterers"),
         "n_neighbors": Number(integer=True, low=1),
+        "landmarks": Either(Number(integer=True, low=1), Choice("auto", None)),
         "previous": Given("one label for each item"),
         **RUNNING,
         "neighbours": Either(Number(integer=True, low=1), Choice("deprecated")),
@@ -143,6 +152,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         alpha: float = 0.6,
         members: Any = 10,
         n_neighbors: int = 10,
+        landmarks: Any = "auto",
         previous: Any = None,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -154,6 +164,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.alpha = alpha
         self.members = members
         self.n_neighbors = n_neighbors
+        self.landmarks = landmarks
         self.previous = previous
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -163,71 +174,92 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     def fit(self, X: Any, y: Any = None) -> ConsensusClustering:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
         views = self._fit_views(X)
-        alpha, n_neighbours = float(self.alpha), int(self.n_neighbors)
         if self.neighbours != "deprecated":
             warn_renamed("neighbours", "n_neighbors")
-            n_neighbours = int(self.neighbours)
         n_members, entries = check_members(self.members)
         has_any = items_with_views(views)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         seed = int(as_generator(self.random_state).integers(2**31))
         given = given_members(entries, views)
         previous = None if self.previous is None else check_previous(self.previous, views.n_items)
+        most = number_of_landmarks(self.landmarks, views, n_clusters, n_members)
+        self.landmarks_ = landmarks = choose_landmarks(has_any, views.mask, previous, most, seed)
+        settings = (n_clusters, n_members, seed)
         with aloud(type(self).__name__, self.verbose), workers(self.n_jobs) as threads:
-            expect(cost_of_steps(views, n_clusters, n_members, self.n_jobs))
-            points = self._learn_points(views, n_clusters, threads)
-            everyone = np.flatnonzero(has_any)
-            kinds = kinds_of(points.of(everyone))
-            voting = _voters(kinds, n_neighbours)
-            electors = points.of(everyone[voting])
-            if n_clusters == 1 or kinds.max() < n_clusters or not points.names:
-                numbers = kinds[voting] if points.names and kinds.max() < n_clusters else np.zeros(voting.size, np.intp)
-                outcome = None
-                few = electors.of(np.arange(voting.size if numbers.any() else 1))  # one stands for all that are alike
-                self.state_ = {"rows": few.rows, "present": few.present, "labels": numbers[: few.rows.shape[0]]}
-            else:
-                _warn_if_few(electors.rows.shape[0], n_clusters)
-                if previous is not None:
-                    weight = _SAY_OF_PREVIOUS * n_members * len(electors.spaces(at_least=2))
-                    given += given_members([(previous, weight)], views)
-                here = [replace(member, labels=member.labels[everyone[voting]]) for member in given]
-                start = None if previous is None else start_of(here[-1].labels, n_clusters)
-                outcome = vote(
-                    electors,
-                    _numbered(kinds[voting]),
-                    here,
-                    n_clusters=n_clusters,
-                    n_members=n_members,
-                    n_neighbours=n_neighbours,
-                    alpha=alpha,
-                    start=start,
-                    seed=seed,
-                    threads=threads,
-                )
-                numbers = outcome.labels
-                self.state_ = outcome.state
-        source = np.full(views.n_items, -1, dtype=np.intp)
-        source[everyone] = _representatives(kinds, voting)
-        self._store(views, numbers, source, outcome)
+            n_voting = views.n_items if landmarks is None else landmarks.size
+            expect(cost_of_steps(views, n_clusters, n_members, self.n_jobs, n_voting))
+            if landmarks is None:
+                self._fit_all(views, given, previous, *settings, threads)
+                return self
+            here = [replace(member, labels=member.labels[landmarks]) for member in given]
+            before = None if previous is None else previous[landmarks]
+            heard = self._fit_all(views[landmarks], here, before, *settings, threads)
+            known = [*given, *(given_members([(previous, 1.0)], views) if len(heard) > len(given) else [])]
+            with step("placing the rest", of=views.n_items - landmarks.size) as tick:
+                self._place_rest(views, has_any, landmarks, [member.labels for member in known], tick, threads)
         return self
+
+    def _fit_all(
+        self,
+        views: Views,
+        given: list[Any],
+        previous: Places | None,
+        n_clusters: int,
+        n_members: int,
+        seed: int,
+        threads: Workers,
+    ) -> list[Any]:
+        """Let every item vote, and store the results; the members from elsewhere that were heard."""
+        n_neighbours = int(self.n_neighbors if self.neighbours == "deprecated" else self.neighbours)
+        points = self._learn_points(views, n_clusters, threads)
+        everyone = np.flatnonzero(views.mask.any(axis=1))
+        kinds = kinds_of(points.of(everyone))
+        voting = voters(kinds, n_neighbours)
+        electors = points.of(everyone[voting])
+        if n_clusters == 1 or kinds.max() < n_clusters or not points.names:
+            numbers = kinds[voting] if points.names and kinds.max() < n_clusters else np.zeros(voting.size, np.intp)
+            outcome = None
+            few = electors.of(np.arange(voting.size if numbers.any() else 1))  # one stands for all that are alike
+            labels = numbers[: few.rows.shape[0]]
+            self.state_ = {"rows": few.rows, "present": few.present, "gaps": "filled", "labels": labels}
+        else:
+            warn_if_few(electors.rows.shape[0], n_clusters)
+            if previous is not None:
+                weight = _SAY_OF_PREVIOUS * n_members * len(electors.spaces(at_least=2))
+                given = given + given_members([(previous, weight)], views)
+            here = [replace(member, labels=member.labels[everyone[voting]]) for member in given]
+            start = None if previous is None else start_of(here[-1].labels, n_clusters)
+            outcome = vote(
+                electors,
+                numbered(kinds[voting]),
+                here,
+                n_clusters=n_clusters,
+                n_members=n_members,
+                n_neighbours=n_neighbours,
+                alpha=float(self.alpha),
+                start=start,
+                are_landmarks=self.landmarks_ is not None,
+                seed=seed,
+                threads=threads,
+            )
+            numbers = outcome.labels
+            self.state_ = outcome.state
+        source = np.full(views.n_items, -1, dtype=np.intp)
+        source[everyone] = representatives(kinds, voting)
+        self._store(views, numbers, source, outcome)
+        return given
 
     def predict(self, X: Any) -> Places:
         """The cluster of each new item, by the votes it would have had; -1 for items that lack every view."""
         views = self._new_views(X)
-        has_any = items_with_views(views)
+        rows = np.flatnonzero(items_with_views(views))
         labels = np.full(views.n_items, -1, dtype=np.intp)
-        rows = np.flatnonzero(has_any)
         if rows.size:
             with workers(self.n_jobs) as threads:
-                rows_of, speaking = place_in(self.scalings_, views, threads)
-                parts = [(rows_of[name], speaking[name]) for name, _ in self.active_views_]
-                says = getattr(self, "says_", {})  # models of the first edition gave every view the same
-                weights = np.array([says.get(name, 1.0) for name, _ in self.active_views_])
-                points = points_of(self.active_views_, views.n_items, parts, weights)
-                here = points.of(rows)
-                labels[rows] = place_new(self.state_, here, views[rows], threads)
+                placed, points = place_items(self, views[rows], threads)
+                labels[rows] = placed.labels
                 if (level := getattr(self, "level_", None)) is not None:
-                    labels[rows] = place_in_level(self.levels_, self.state_, labels[rows], here.rows, level, threads)
+                    labels[rows] = place_in_level(self.levels_, self.state_, labels[rows], points, level, threads)
         return labels
 
     def cut(self, n_clusters: int) -> Places:
@@ -270,12 +302,12 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                     say(f"  rows of view {name!r} all have the same sum; scale='minmax' may suit proportions better")
                 continue
             why = "is the same for every item" if present.any() else "is missing or empty for every item"
-            warnings.warn(f"view {name!r} {why}; it has no vote.", ViewWarning, stacklevel=3)
+            warnings.warn(f"view {name!r} {why}; it has no vote.", ViewWarning, stacklevel=4)
         parts.sort(key=lambda part: part[0])  # so that the names and the order of views change nothing
         self.active_views_ = [(name, key) for key, name, _, _ in parts]
         with step("say of the views"):
             says = self._weigh(views, prepared, parts, n_clusters, threads)
-        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], says)
+        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], threads, says)
 
     def _weigh(self, views: Views, prepared: Prepared, parts: list[Any], n_clusters: int, threads: Workers) -> Floats:
         """How much say the views that vary have; a warning where they tell different stories."""
@@ -307,8 +339,35 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.view_weights_ /= self.view_weights_.sum()
         self.views_disagree_ = found.apart
         if found.apart:
-            warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=4)
+            warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=5)
         return found.weights
+
+    def _place_rest(
+        self,
+        views: Views,
+        has_any: NDArray[np.bool_],
+        landmarks: Places,
+        given: list[NDArray[np.int32]],
+        tick: Any,
+        threads: Workers,
+    ) -> None:
+        """Results for all items from those of the landmarks, which are stored."""
+        small = {"labels": self.labels_, "leaves": self.levels_["leaves"], "members": self.member_labels_}
+        found = {name: np.full((views.n_items, *part.shape[1:]), -1, part.dtype) for name, part in small.items()}
+        for name, part in small.items():
+            found[name][landmarks] = part
+        rest = has_any.copy()
+        rest[landmarks] = False
+        done = 0
+        for items, placed in place_rest(self, views, np.flatnonzero(rest), given, threads):
+            for name, part in placed._asdict().items():
+                found[name][items] = part
+            done += items.size
+            tick(done)
+        self.labels_, self.member_labels_ = found["labels"], found["members"]
+        self.levels_ = {**self.levels_, "leaves": found["leaves"]}
+        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
+        self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
 
     def _store(self, views: Views, numbers: Places, source: Places, outcome: Outcome | None) -> None:
         """Results for all items from those of the ones that voted; ``source`` says who stands for whom (-1: nobody)."""
@@ -336,32 +395,3 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         shares = {} if outcome is None else outcome.shares
         self.view_shares_ = {name: shares.get(name, 0.0) for name in views.names}
         self.joined_share_ = shares.get(None, 0.0)
-
-
-def _voters(kinds: Places, n_neighbours: int) -> Places:
-    """Everybody, but only one of items that occur so often that they would be each other's only neighbours."""
-    first = np.zeros(kinds.size, dtype=bool)
-    first[np.unique(kinds, return_index=True)[1]] = True
-    return np.flatnonzero(first | (np.bincount(kinds)[kinds] <= n_neighbours))
-
-
-def _representatives(kinds: Places, voting: Places) -> Places:
-    """For every item the position among the voters of itself, or of the copy that voted for it."""
-    position = np.full(kinds.size, -1, dtype=np.intp)
-    position[voting] = np.arange(voting.size)
-    first = np.unique(kinds, return_index=True)[1]
-    return np.where(position >= 0, position, position[first[kinds]])
-
-
-def _numbered(kinds: Places) -> Places:
-    return np.unique(kinds, return_inverse=True)[1]
-
-
-def _warn_if_few(n_items: int, n_clusters: int) -> None:
-    if n_items < 3 * n_clusters:
-        warnings.warn(
-            f"{n_clusters} clusters of {n_items} different items: fewer than three each, so that the votes are almost "
-            "as fine as the items. The clusters may mean little; ask for fewer.",
-            ViewWarning,
-            stacklevel=3,
-        )

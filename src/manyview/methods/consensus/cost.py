@@ -11,7 +11,7 @@ from ...arrays import is_sparse
 from ...blocks import effective_n_jobs
 from ...data.views import Views
 
-__all__ = ["cost_of_number", "cost_of_steps", "parts_of_number", "usual_number"]
+__all__ = ["cost_of_number", "cost_of_steps", "memory_of_fit", "parts_of_number", "usual_number"]
 
 _WORDS = 100
 """Columns that remain of a sparse view, about."""
@@ -38,9 +38,17 @@ def parts_of_number(views: Views) -> tuple[float, float, float, float]:
     return 5e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
 
 
-def cost_of_steps(views: Views, n_clusters: int, n_members: int, n_jobs: int | None) -> dict[str, float]:
-    """Of ``ConsensusClustering.fit``, in the order of its steps."""
-    n, d, k = views.n_items, _width(views), n_clusters
+def memory_of_fit(views: Views, n_clusters: int, n_members: int) -> float:
+    """Bytes of ``ConsensusClustering.fit`` for each item that votes."""
+    spaces = len(views.names) + 1
+    return 12.0 * _width(views) + 2.0 * n_members * spaces + 240.0 * spaces + 30.0 * n_clusters
+
+
+def cost_of_steps(
+    views: Views, n_clusters: int, n_members: int, n_jobs: int | None, n_voting: int | None = None
+) -> dict[str, float]:
+    """Of ``ConsensusClustering.fit``, in the order of its steps; so many items vote, the others are placed."""
+    n, d, k = views.n_items if n_voting is None else n_voting, _width(views), n_clusters
     spaces = len(views.names) + 1
     entries = n * 2 * d
     sizes = np.linspace(k, 3 * k, max(1, n_members))
@@ -55,6 +63,7 @@ def cost_of_steps(views: Views, n_clusters: int, n_members: int, n_jobs: int | N
         "k-means": (1.5e-8 * n * d * k + 7e-7 * n * k) / min(2, cores),
         "last step": 1.5e-6 * n * k / cores,
         "levels": 8e-5 * n,
+        "placing the rest": (views.n_items - n) * (1e-6 * d + 1e-6 * spaces * n_members) / cores,
     }
 
 

@@ -24,6 +24,7 @@ from ._graph import NeighbourGraph
 __all__ = [
     "cut_levels",
     "grow_levels",
+    "leaves_of_new",
     "level_nodes",
     "level_range",
     "nodes_of_level",
@@ -146,6 +147,24 @@ def place_in_level(
             mine = anchors == labels[item]
             votes += np.bincount(node[mine], weights=sizes[mine], minlength=n_clusters) / (sizes.sum() + 1.0)
             found[item] = int(np.argmax(votes))  # a tie goes to the larger part
+    return found
+
+
+def leaves_of_new(levels: Levels, state: dict[str, Any], labels: Places, near: NDArray[np.int32]) -> NDArray[np.int32]:
+    """(n,): the finest clusters of new items with these labels: that of most of their nearest fitted items in it.
+
+    ``near`` (n, k) are fitted items. On ties, and where none of them is in the item's cluster, the larger part.
+    """
+    anchors = levels["anchors"]
+    sizes = np.bincount(state["leaves"], minlength=anchors.size) / (state["leaves"].size + 1.0)
+    order = np.lexsort((-sizes, anchors))
+    largest = order[np.searchsorted(anchors[order], np.arange(int(anchors.max()) + 1))]
+    found, most = largest[labels].astype(np.int32), np.zeros(labels.size)
+    leaves = state["leaves"][near]
+    for leaf in leaves.T:
+        votes = np.where(anchors[leaf] == labels, (leaves == leaf[:, None]).sum(axis=1) + sizes[leaf], 0.0)
+        better = votes > most
+        found[better], most[better] = leaf[better], votes[better]
     return found
 
 

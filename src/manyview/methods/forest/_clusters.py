@@ -27,16 +27,22 @@ def spectral_clusters(
     inside = np.flatnonzero(present & (graph.getnnz(axis=1) > 0))
     if inside.size < (n_clusters or 2):  # hardly anybody shares a leaf: loops stand for the links that are not there
         inside = np.flatnonzero(present)
-    operator = normalised_graph(graph[inside][:, inside])
+    if inside.size < graph.shape[0]:
+        graph = graph[inside][:, inside]
+    operator = normalised_graph(graph)
+    del graph  # ARPACK needs the room
     look = min(inside.size, MOST_CLUSTERS + 1 if n_clusters is None else n_clusters)
     values, vectors = leading_eigenpairs(operator, look, seed=seed)
+    del operator
     if n_clusters is None:
         n_clusters = 1 + int(np.argmax(values[:-1] - values[1:])) if values.size > 1 else 1
     if n_clusters == 1:
         return inside, np.zeros(inside.size, dtype=np.intp), values
     # Vectors of eigenvalues below 0 tell neighbours apart instead of joining them.
     kept = max(1, int((values[:n_clusters] > 1e-8).sum()))
-    rows = np.round(spectral_rows(values[:kept], vectors[:, :kept]), 6)  # items alike in every leaf stay alike
+    rows = spectral_rows(values[:kept], vectors[:, :kept])
+    del vectors
+    np.round(rows, 6, out=rows)  # items alike in every leaf stay alike
     return inside, cluster_rows(rows, n_clusters, seed=seed, n_jobs=n_jobs)[0], values
 
 

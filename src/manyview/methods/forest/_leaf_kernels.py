@@ -9,103 +9,97 @@ _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
 @kernel
-def list_mates(leaves, max_mates, mates, offset, first, room):
+def list_mates(leaves, begin, mates, first):
     """Write down the members of each leaf of one tree, one leaf after the other, ascending.
 
-    leaves: int32 (n,), -1 for items that take no part. OUT mates: int32 (n,), members; the last of each leaf is stored
-    as -1 - item. offset: int32 (n,), where the leaf of an item begins in mates, -1 where it takes no part; first: int64
-    (n_leaves,), the same for each leaf, -1 for empty ones. Leaves of more than max_mates items are cut into pieces of
-    about equal size, so that none is large; new items meet the first piece. IN and OUT room: int64 (n,), mates of each
-    item added up over trees.
+    leaves: int32 (n,), -1 for items that take no part; begin: where the tree begins in the lists of all trees. OUT
+    mates: int32 (n_present,), members; first: int64 (n_leaves,), where each leaf begins in the lists of all trees.
     """
     n_leaves = first.shape[0]
-    stop, size = np.zeros(n_leaves + 1, dtype=np.int32), np.zeros(n_leaves, dtype=np.int32)
+    stop = np.zeros(n_leaves + 1, dtype=np.int64)
     for s in range(leaves.shape[0]):
         stop[leaves[s] + 1] += 1
     stop[0] = 0
     for k in range(n_leaves):
-        size[k] = stop[k + 1]
-        first[k] = stop[k] if size[k] > 0 else -1
+        first[k] = begin + stop[k]
         stop[k + 1] += stop[k]
     for s in range(leaves.shape[0]):
         k = leaves[s]
-        offset[s] = first[k] if k >= 0 else -1
         if k >= 0:
             mates[stop[k]] = s
             stop[k] += 1
-            room[s] += min(size[k], max_mates)
-    for k in range(n_leaves):
-        if first[k] < 0:
-            continue
-        pieces = -(-size[k] // max_mates)
-        for piece in range(pieces):
-            begin, end = first[k] + piece * size[k] // pieces, first[k] + (piece + 1) * size[k] // pieces
-            if piece > 0:
-                for at in range(begin, end):
-                    offset[mates[at]] = begin
-            mates[end - 1] = -1 - mates[end - 1]
 
 
 @kernel
-def count_mates(offsets, mates, count, touched):
+def piece_of_leaf(leaf, item, first, mates, max_mates):
+    """Where the mates of an item in a leaf (numbered over all trees) begin and end.
+
+    Leaves of more than max_mates items are cut into pieces of about equal size, so that none is large. An item meets
+    the piece it is in; a new one (-1) the first.
+    """
+    begin, size = first[leaf], first[leaf + 1] - first[leaf]
+    if size <= max_mates:
+        return begin, begin + size
+    pieces, piece = -(-size // max_mates), 0
+    while piece < pieces - 1 and mates[begin + (piece + 1) * size // pieces - 1] < item:
+        piece += 1
+    return begin + piece * size // pieces, begin + (piece + 1) * size // pieces
+
+
+@kernel
+def count_mates(leaves, leaf_start, item, first, mates, max_mates, count, touched):
     """Count in how many trees each item shares the leaf of one item; returns how many items there are.
 
-    offsets: int32 (n_trees,), those of the item; mates: int32 (n_trees, n). OUT count: uint16 (n,), to be left clean by
-    the caller; touched: int32 (n + 1,), the items counted, the item itself among them.
+    leaves: int32 (n_trees,), those of the item, -1 where it takes no part; leaf_start: int64 (n_trees + 1,), first leaf
+    of each tree. OUT count: uint16 (n,), to be left clean by the caller; touched: int32 (n + 1,), the items counted,
+    the item itself among them.
     """
     n_touched = 0
-    for t in range(offsets.shape[0]):
-        at = offsets[t]
-        if at < 0:
+    for t in range(leaves.shape[0]):
+        if leaves[t] < 0:
             continue
-        row = mates[t]
-        while True:
-            mate = row[at]
-            last = mate < 0
-            mate = -1 - mate if last else mate
+        begin, end = piece_of_leaf(leaf_start[t] + leaves[t], item, first, mates, max_mates)
+        for at in range(begin, end):
+            mate = mates[at]
             touched[n_touched] = mate
             n_touched += 1 if count[mate] == 0 else 0
             count[mate] += 1
-            if last:
-                break
-            at += 1
     return n_touched
 
 
 @kernel
-def affinity_rows(offsets, mates, lengths, indices, values):
-    """Rows of the affinity; the item itself is among its mates.
+def affinity_rows(leaves, leaf_start, begin, n, first, mates, max_mates, lengths, indices, values):
+    """Rows of the affinity, of items begin, begin + 1, ... of n; the item itself is among its mates.
 
-    offsets: int32 (n_rows, n_trees), of the rows; mates: int32 (n_trees, n). OUT lengths: int64 (n_rows,), entries per
-    row; indices: int32, values: float32, shares of trees, one row after the other. Returns the number of entries.
+    leaves: int32 (n_rows, n_trees). OUT lengths: int64 (n_rows,), entries per row; indices: int32, values: float32,
+    shares of trees, one row after the other. Returns the number of entries.
     """
-    n, n_trees = mates.shape[1], mates.shape[0]
     count, touched = np.zeros(n, dtype=np.uint16), np.empty(n + 1, dtype=np.int32)
-    used, unit = 0, np.float32(n_trees)
-    for row in range(offsets.shape[0]):
-        begin = used
-        for at in range(count_mates(offsets[row], mates, count, touched)):
+    used, unit = 0, np.float32(leaves.shape[1])
+    for row in range(leaves.shape[0]):
+        started = used
+        mine = leaves[row]
+        for at in range(count_mates(mine, leaf_start, begin + row, first, mates, max_mates, count, touched)):
             j = touched[at]
             indices[used], values[used] = j, count[j] / unit
             count[j] = 0
             used += 1
-        lengths[row] = used - begin
+        lengths[row] = used - started
     return used
 
 
 @kernel
-def nearest_rows(offsets, mates, first, neighbors, counts):
+def nearest_rows(leaves, leaf_start, begin, n, first, mates, max_mates, neighbors, counts):
     """The other items that share most leaves with each item, most first.
 
-    As ``affinity_rows``, for items first, first + 1, ... OUT neighbors: int32 (n_rows, k), -1 where there are fewer;
-    counts: uint16. Equal counts are settled by a hash of the pair: taking the first items would make hubs of them.
+    As ``affinity_rows``. OUT neighbors: int32 (n_rows, k), -1 where there are fewer; counts: uint16. Equal counts are
+    settled by a hash of the pair: taking the first items would make hubs of them.
     """
-    n = mates.shape[1]
     count, touched = np.zeros(n, dtype=np.uint16), np.empty(n + 1, dtype=np.int32)
     keys = np.empty(neighbors.shape[1])
-    for row in range(offsets.shape[0]):
-        item = first + row
-        n_touched = count_mates(offsets[row], mates, count, touched)
+    for row in range(leaves.shape[0]):
+        item = begin + row
+        n_touched = count_mates(leaves[row], leaf_start, item, first, mates, max_mates, count, touched)
         best, n_kept = neighbors[row], 0
         for at in range(n_touched):
             j = touched[at]
@@ -124,30 +118,24 @@ def nearest_rows(offsets, mates, first, neighbors, counts):
 
 
 @kernel
-def new_rows(ptr, leaf, share, first, tree_of, mates, neighbors, weight):
-    """The training items that share most leaves with each new item, most first.
+def new_rows(ptr, leaf, share, n, first, mates, max_mates, neighbors, weight):
+    """The training items, of n, that share most leaves with each new item, most first.
 
-    ptr, leaf, share: leaves reached, from ``route_shares``; first: int64 (n_leaves of all trees,), where a leaf begins
-    in the mates of its tree, tree_of (int32). OUT neighbors: int32 (n_new, k), -1 where there are fewer; weight:
-    float32, summed shares.
+    ptr, leaf, share: leaves reached, from ``route_shares``. OUT neighbors: int32 (n_new, k), -1 where there are fewer;
+    weight: float32, summed shares.
     """
-    n = mates.shape[1]
     total, touched = np.zeros(n), np.empty(n, dtype=np.int32)
     keys = np.empty(neighbors.shape[1])
     for row in range(ptr.shape[0] - 1):
         n_touched = 0
         for e in range(ptr[row], ptr[row + 1]):
-            at = first[leaf[e]]
-            members = mates[tree_of[leaf[e]]]
-            while at >= 0:
-                mate = members[at]
-                last = mate < 0
-                mate = -1 - mate if last else mate
+            begin, end = piece_of_leaf(leaf[e], -1, first, mates, max_mates)
+            for at in range(begin, end):
+                mate = mates[at]
                 if total[mate] == 0.0:
                     touched[n_touched] = mate
                     n_touched += 1
                 total[mate] += share[e]
-                at = -1 if last else at + 1
         best, n_kept = neighbors[row], 0
         for at in range(n_touched):
             n_kept = keep_largest(total[touched[at]], touched[at], keys, best, n_kept)
@@ -159,7 +147,7 @@ def new_rows(ptr, leaf, share, first, tree_of, mates, neighbors, weight):
 
 
 @kernel
-def leaf_votes(ptr, leaf, share, first, tree_of, mates, itself, tag_ptr, tag, frequency, positive, negative):
+def leaf_votes(ptr, leaf, share, first, mates, max_mates, itself, tag_ptr, tag, frequency, positive, negative):
     """What the leaves of each item say about every tag, the item itself left out.
 
     As ``new_rows``; itself: int64 (n_rows,), the item's number in training, -1 for a new one; tag_ptr, tag: CSR of the
@@ -172,14 +160,10 @@ def leaf_votes(ptr, leaf, share, first, tree_of, mates, itself, tag_ptr, tag, fr
         mean, yes, seen = np.zeros(n_tags), np.zeros(n_tags), np.zeros(n_tags)
         trees = 0.0
         for e in range(ptr[row], ptr[row + 1]):
-            at = first[leaf[e]]
-            members = mates[tree_of[leaf[e]]]
+            begin, end = piece_of_leaf(leaf[e], -1, first, mates, max_mates)
             n_mates, n_touched = 0, 0
-            while at >= 0:
-                mate = members[at]
-                last = mate < 0
-                mate = -1 - mate if last else mate
-                at = -1 if last else at + 1
+            for at in range(begin, end):
+                mate = mates[at]
                 if mate == itself[row]:
                     continue
                 n_mates += 1

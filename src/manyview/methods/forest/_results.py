@@ -37,6 +37,7 @@ class ForestResults(MultiviewEstimator):
     tag_names_: list[str]
     tags_: Any
     refused_: Any
+    _mates: Any
 
     def _bins(self) -> Bins:
         return Bins(self.bins_["points"], self.bins_["start"], self.max_bins is None)
@@ -122,7 +123,6 @@ class ForestResults(MultiviewEstimator):
         scores = np.empty((n_items, n_tags), dtype=np.float32)
         with workers(self.n_jobs) as threads:
             mates = self._leaf_mates(threads)
-            tree_of_leaf = Forest(**self.forest_).tree_of_leaf
 
             def block(rows: slice) -> None:
                 itself = np.arange(rows.start, rows.stop)
@@ -133,7 +133,7 @@ class ForestResults(MultiviewEstimator):
                 else:
                     shares = Shares.of_training(self.leaves_[rows], self.forest_["leaf_start"])
                     votes = method == "neighbourhood"
-                    part = leaf_scores(shares, itself, mates, tree_of_leaf, self.tags_, votes)
+                    part = leaf_scores(shares, itself, mates, self.tags_, votes)
                 scores[rows] = _or_prior(part, itself, self.tags_)
 
             for _ in threads.map(block, row_blocks(n_items, 12 * n_tags + 16 * self.leaves_.shape[1])):
@@ -144,7 +144,6 @@ class ForestResults(MultiviewEstimator):
 
     def _new_scores(self, views: Views, method: str) -> NDArray[np.float32]:
         scores = np.empty((views.n_items, self.tags_.shape[1]), dtype=np.float32)
-        tree_of_leaf = Forest(**self.forest_).tree_of_leaf
         for rows, codes, shares, nearest in self._new_blocks(views):
             nobody = np.full(rows.stop - rows.start, -1)
             if method == "cluster":
@@ -152,7 +151,7 @@ class ForestResults(MultiviewEstimator):
             elif method == "affinity":
                 part = affinity_scores(nearest, int(self.n_neighbors), self.tags_)
             else:
-                part = leaf_scores(shares, nobody, self._mates, tree_of_leaf, self.tags_, method == "neighbourhood")
+                part = leaf_scores(shares, nobody, self._mates, self.tags_, method == "neighbourhood")
             part[~views.mask[rows].any(axis=1)] = np.nan
             scores[rows] = _or_prior(part, nobody, self.tags_)
         return scores
@@ -174,19 +173,19 @@ class ForestResults(MultiviewEstimator):
     def _new_blocks(self, views: Views) -> Any:
         """New items, some at a time: (rows, codes, leaves with shares, nearest training items)."""
         bins, forest = self._bins(), Forest(**self.forest_)
-        tree_of_leaf = forest.tree_of_leaf
         with workers(self.n_jobs) as threads:
             mates = self._leaf_mates(threads)
             width = bins.start.size + 16 * forest.n_trees + 12 * max(1, self.tags_.shape[1])
             for rows in row_blocks(views.n_items, width):
                 codes = bins.codes(views[rows], threads)
                 shares = forest.shares_of(codes, bins.missing)
-                yield rows, codes, shares, mates.nearest_to(shares, int(self.n_neighbors), tree_of_leaf)
+                yield rows, codes, shares, mates.nearest_to(shares, int(self.n_neighbors))
 
     def _leaf_mates(self, threads: Workers) -> Mates:
         if getattr(self, "_mates", None) is None:
             self._mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
-        return self._mates
+        found: Mates = self._mates
+        return found
 
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted

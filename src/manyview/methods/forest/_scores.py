@@ -15,7 +15,7 @@ __all__ = ["affinity_scores", "cluster_scores", "leaf_scores", "prior_scores"]
 Scores = NDArray[np.float32]
 
 
-def leaf_scores(shares: Shares, itself: Places, mates: Mates, tree_of_leaf: Any, yes: Any, votes: bool) -> Scores:
+def leaf_scores(shares: Shares, itself: Places, mates: Mates, yes: Any, votes: bool) -> Scores:
     """Mean frequency of each tag among leaf mates, the item left out; NaN rows where an item has no mates.
 
     With ``votes`` (11): the share of trees whose mates all have the tag, among those where all or none have it; where
@@ -29,8 +29,8 @@ def leaf_scores(shares: Shares, itself: Places, mates: Mates, tree_of_leaf: Any,
         shares.leaf,
         shares.share,
         mates.first,
-        tree_of_leaf,
         mates.mates,
+        mates.max_mates,
         itself.astype(np.int64),
         yes.indptr.astype(np.int64),
         yes.indices.astype(np.int32),

@@ -35,10 +35,6 @@ class Forest:
     def n_trees(self) -> int:
         return self.tree_start.size - 1
 
-    @property
-    def tree_of_leaf(self) -> NDArray[np.int32]:
-        return np.repeat(np.arange(self.n_trees, dtype=np.int32), np.diff(self.leaf_start))
-
     @classmethod
     def join(cls, forests: list[Forest]) -> Forest:
         """The trees of several forests as one."""
@@ -96,30 +92,37 @@ class Shares:
 
 
 class Mates:
-    """Who shares a leaf with whom among the training items. Takes 8 bytes per item and tree."""
+    """Who shares a leaf with whom among the training items: the members of every leaf, 4 bytes per item and tree."""
 
     def __init__(self, leaves: NDArray[np.int32], leaf_start: NDArray[np.int64], threads: Workers) -> None:
         from ._leaf_kernels import list_mates
 
-        n_items, n_trees = leaves.shape
-        self.mates = np.empty((n_trees, n_items), dtype=np.int32)
-        self.offsets = np.empty((n_items, n_trees), dtype=np.int32)
-        self.first = np.empty(int(leaf_start[-1]), dtype=np.int64)
-        self.leaves, self.leaf_start = leaves, leaf_start
+        n_trees = leaves.shape[1]
+        n_present = int((leaves[:, 0] >= 0).sum()) if n_trees else 0  # who takes part in one tree takes part in all
+        self.leaves, self.leaf_start, self.max_mates = leaves, leaf_start, MAX_LEAF
+        self.mates = np.empty(n_trees * n_present, dtype=np.int32)
+        self.first = np.empty(int(leaf_start[-1]) + 1, dtype=np.int64)
+        self.first[-1] = self.mates.size
 
-        self.room = np.zeros(n_items, dtype=np.int64)
-
-        def block(trees: slice) -> NDArray[np.int64]:
+        def block(trees: slice) -> None:
             columns = np.ascontiguousarray(leaves[:, trees].T)
-            offset, room = np.empty_like(columns), np.zeros(n_items, dtype=np.int64)
-            for k, t in enumerate(range(trees.start, trees.stop)):
-                first = self.first[leaf_start[t] : leaf_start[t + 1]]
-                list_mates(columns[k], MAX_LEAF, self.mates[t], offset[k], first, room)
-            self.offsets[:, trees] = offset.T
-            return room
+            for t, column in enumerate(columns, trees.start):
+                begin = t * n_present
+                mates, first = self.mates[begin : begin + n_present], self.first[leaf_start[t] : leaf_start[t + 1]]
+                list_mates(column, begin, mates, first)
 
-        for room in threads.map(block, row_blocks(n_trees, 8 * n_items, 2**21)):
-            self.room += room
+        for _ in threads.map(block, row_blocks(n_trees, 8 * leaves.shape[0], 2**21)):
+            pass
+
+    def _room(self, blocks: list[slice]) -> NDArray[np.int64]:
+        """Where the row of each item may begin among all entries of the affinity, so that it never meets the next."""
+        n_items, sizes = self.leaves.shape[0], np.minimum(np.diff(self.first), self.max_mates)
+        most = np.zeros(n_items + 1, dtype=np.int64)
+        for rows in blocks:
+            leaves = self.leaves[rows]
+            mates = np.where(leaves >= 0, sizes[leaves + self.leaf_start[:-1]], 0).sum(axis=1)
+            most[rows.start + 1 : rows.stop + 1] = np.minimum(mates, n_items)
+        return np.cumsum(most)
 
     def affinity(self, threads: Workers) -> Any:
         """A = Z Z' / n_trees as CSR float32, with the diagonal (10)."""
@@ -127,51 +130,56 @@ class Mates:
 
         from ._leaf_kernels import affinity_rows
 
-        n_items = self.offsets.shape[0]
-        # Every block writes where it can never meet the next; pages that stay empty are never given by the system.
-        room = np.concatenate([[0], np.cumsum(np.minimum(self.room, n_items))])
+        n_items = self.leaves.shape[0]
+        blocks = row_blocks(n_items, 1, 1000)
+        room = self._room(blocks)  # pages that stay empty are never given by the system
         indices, values = np.empty(room[-1], dtype=np.int32), np.empty(room[-1], dtype=np.float32)
         lengths = np.zeros(n_items, dtype=np.int64)
 
         def block(rows: slice) -> tuple[int, int]:
             begin, end = int(room[rows.start]), int(room[rows.stop])
-            part = self.offsets[rows], self.mates, lengths[rows], indices[begin:end], values[begin:end]
-            return begin, affinity_rows(*part)
+            return begin, affinity_rows(*self._of(rows), lengths[rows], indices[begin:end], values[begin:end])
 
         used = 0
-        for begin, count in threads.map(block, row_blocks(n_items, 1, 1000)):
+        for begin, count in threads.map(block, blocks):
             for array in (indices, values):
                 array[used : used + count] = array[begin : begin + count]
             used += count
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         return csr_matrix((values[:used], indices[:used], ptr), shape=(n_items, n_items))
 
+    def _of(self, rows: slice) -> tuple[Any, ...]:
+        """What the kernels are told of some training items and their mates."""
+        n_items = self.leaves.shape[0]
+        return self.leaves[rows], self.leaf_start, rows.start, n_items, self.first, self.mates, self.max_mates
+
     def nearest(self, n_neighbors: int, threads: Workers) -> Any:
         """The largest affinities of each item to others, as CSR float32 rows, largest first."""
         from ._leaf_kernels import nearest_rows
 
-        n_items, n_trees = self.offsets.shape
+        n_items, n_trees = self.leaves.shape
         k = max(1, min(n_neighbors, n_items - 1))
 
         def block(rows: slice) -> tuple[Any, Any]:
             neighbors = np.empty((rows.stop - rows.start, k), dtype=np.int32)
             counts = np.empty((rows.stop - rows.start, k), dtype=np.uint16)
-            nearest_rows(self.offsets[rows], self.mates, rows.start, neighbors, counts)
+            nearest_rows(*self._of(rows), neighbors, counts)
             return neighbors, counts
 
         parts = list(threads.map(block, row_blocks(n_items, 1, 1000)))
         neighbors, counts = (np.concatenate([part[which] for part in parts]) for which in (0, 1))
         return _rows_to_csr(neighbors, counts / np.float32(max(1, n_trees)), n_items)
 
-    def nearest_to(self, shares: Shares, n_neighbors: int, tree_of_leaf: Any) -> Any:
+    def nearest_to(self, shares: Shares, n_neighbors: int) -> Any:
         """The largest affinities of new items to training items, as CSR float32 rows, largest first."""
         from ._leaf_kernels import new_rows
 
-        n_items, n_trees = self.offsets.shape
+        n_items, n_trees = self.leaves.shape
         k = max(1, min(n_neighbors, n_items))
         neighbors = np.empty((shares.ptr.size - 1, k), dtype=np.int32)
         weight = np.empty(neighbors.shape, dtype=np.float32)
-        new_rows(shares.ptr, shares.leaf, shares.share, self.first, tree_of_leaf, self.mates, neighbors, weight)
+        reached = shares.ptr, shares.leaf, shares.share
+        new_rows(*reached, n_items, self.first, self.mates, self.max_mates, neighbors, weight)
         return _rows_to_csr(neighbors, weight / np.float32(n_trees), n_items)
 
 
@@ -238,7 +246,7 @@ def grow_forest(
         lost += few
         report()
     forest = Forest(
-        **{name: np.concatenate(arrays) for name, arrays in parts.items()},
+        **{name: np.concatenate(parts.pop(name)) for name in _NODE},  # one by one, so that never two of all are held
         tree_start=np.cumsum(n_nodes).astype(np.int64),
         leaf_start=np.cumsum(n_leaves).astype(np.int64),
     )

@@ -179,8 +179,9 @@ class TagForest(ClusterMixin, ForestResults):
             self._grow(views, table, np.flatnonzero(has_any).astype(np.int32), int(seeds[1]), threads)
             mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
             self.neighbors_ = mates.nearest(int(self.n_neighbors), threads)
+        del mates  # as large as the leaves; made again in a moment where scores are asked for
         self._cluster(views, has_any, int(seeds[2]))
-        self._mates, self._views = mates, views  # for scores; not saved
+        self._mates, self._views = None, views  # for scores; not saved
         return self
 
     def fit_predict(self, X: Any, tags: Any = None) -> Labels:

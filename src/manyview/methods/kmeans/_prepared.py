@@ -6,6 +6,7 @@ from typing import Any
 
 from ...blocks import Workers
 from ...data.views import Views
+from ...errors import ParameterError
 from ..preparation import as_views, place_in, prepare
 
 __all__ = ["PreparesViews"]
@@ -19,6 +20,14 @@ class PreparesViews:
 
     view_scale: Any
     spaces_: dict[str, dict[str, Any]] | None
+
+    def _check_spaces(self, views: Views) -> None:
+        """Refuse to prepare views that nobody holds all at once: ranks and directions are found over all rows."""
+        if views.in_chunks and isinstance(self.view_scale, str) and self.view_scale == "auto":
+            raise ParameterError(
+                f"view_scale='auto' needs views in memory or in files, and view {views.in_chunks[0]!r} is a Dask "
+                "array. Pass view_scale='minmax' or ('minmax', 'mean_distance'), or None where the views are prepared already."
+            )
 
     def _fit_spaces(self, views: Views, n_clusters: int, threads: Workers) -> Views:
         """The views of ``fit`` as they are compared."""

@@ -107,33 +107,3 @@ def settle(rows, clusters, pair_cost, labels):
             previous = rows[p]
             lowest = pair_cost[p]
             labels[rows[p]] = clusters[p]
-
-
-@kernel
-def own_squares(products, norms, centroid_norms, labels, out):
-    """Squared distance of each row to its centroid in each view, where the inner product tells it.
-
-    ``|x|^2 + |f|^2 - 2 x.f`` has nearly the digits of a sum of squared differences where little is taken away: two
-    bits are lost at most where ``2 |x| |f|`` is no more than four times what is left. For all other rows -1 is put,
-    NaN included.
-
-    IN  products: (n_views, n, K) float; norms: float64 (n_views, n); centroid_norms: float64 (n_views, K);
-        labels: intp (n,)
-    OUT out: float64 (n_views, n)
-    """
-    for v in range(products.shape[0]):
-        for i in range(products.shape[1]):
-            x = norms[v, i]
-            f = centroid_norms[v, labels[i]]
-            square = x * x + f * f - 2.0 * products[v, i, labels[i]]
-            out[v, i] = square if 2.0 * x * f <= 4.0 * square else -1.0
-
-
-@kernel
-def add_to(total, part):
-    """``total += part`` over types: float64 (K, d), and any float. NumPy would convert piece by piece."""
-    for k in range(total.shape[0]):
-        t = total[k]
-        p = part[k]
-        for j in range(t.shape[0]):
-            t[j] += p[j]

@@ -1,55 +1,79 @@
-"""The rounds of robust multi-view k-means, in block form.
+"""The rounds of robust multi-view k-means, over the rows of a source by an engine.
 
 Symbols of the paper, used here only: F centroids, D = 1 / (2 e) row weights, e residual lengths (smoothed by
 eps), H their sum per view, omega the weights that act, gamma the exponent, Phi the objective.
+
+The arithmetic is canonical: products propose labels and differences in float64 decide them; residuals and sums are
+float64; residuals and centroids are rounded once, to the type of their view. A residual is a function of a row, its
+label and the centroids of its round, so all that an item carries from round to round is its label.
 """
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import Workers
+from ...data.source import RowSource
+from ...engines.base import Engine, Plan, cut, total
 from ...types import Floats, Places
-from . import _robust_kmeans_kernels as kernels
-from ._robust_assignment import Field, Spare, assign_block, blocks, make_field
-from ._scaled_views import Centroids, ScaledView
+from ._robust_assignment import (
+    Frame,
+    Partial,
+    Round,
+    Tools,
+    add_partials,
+    costly_leaf,
+    label_leaf,
+    merge_costliest,
+    open_views,
+    round_leaf,
+    sum_leaf,
+)
 
-__all__ = ["Outcome", "Problem", "objective_and_weights", "run_rounds"]
+__all__ = ["Outcome", "Problem", "assign_items", "make_plan", "objective_and_weights", "run_rounds"]
 
-Sums = tuple[list[NDArray[np.floating]], list[Floats]]  # per view (K, d_v) of D (x - f), and masses (K,) of D
+LEAF_BYTES = 32 * 2**20
+MOST_ROWS = 4096
+_NS_PER_PRODUCT = 0.03  # of a row with a centroid, in one feature; with a little for each of these, on one core
+_NS_PER_NUMBER = 1.5
 
 
 @dataclass(frozen=True)
 class Problem:
     """What stays the same over all rounds and starts. Arrays over views list the views that vary, in order."""
 
-    views: Sequence[ScaledView]
-    item_weight: Floats
-    n_clusters: int
+    source: RowSource  # the views by name, "mask" and "weight"
+    frame: Frame
     gamma: float
     fixed_weights: Floats | None  # omega when it is not learned
-    rule: str
-    eps: Floats
     unit: Floats
     share: Floats  # of the items' weight that has the view
+    total_weight: float
     max_iter: int
     tol: float
-    workers: Workers
+    engine: Engine
 
     @property
-    def blocks(self) -> list[slice]:
-        return blocks(self.views, self.n_clusters)
+    def n_clusters(self) -> int:
+        return self.frame.n_clusters
+
+    @property
+    def eps(self) -> Floats:
+        return self.frame.eps
 
     @cached_property
-    def rooms(self) -> Spare[Sums]:
-        K = self.n_clusters
-        return Spare(lambda: ([view.sums(K) for view in self.views], [np.zeros(K) for _ in self.views]))
+    def plan(self) -> Plan:
+        return make_plan(self.source, self.frame)
+
+    @cached_property
+    def tools(self) -> Tools:
+        return Tools(self.frame)
 
 
 @dataclass
@@ -65,68 +89,12 @@ class Outcome:
     n_reseeded: int
 
 
-@dataclass
-class _Partial:
-    """What one block contributes to a round."""
-
-    labels: Places
-    residuals: NDArray[np.floating]  # (n_views, n), smoothed, infinite where an item lacks the view
-    sums: list[NDArray[np.floating]]  # per view (K, d_v), of D (x - f)
-    mass: list[Floats]  # per view (K,), of D
-    residual_sums: Floats  # per view, of e
-
-
-def _round_block(
-    problem: Problem, field: Field, weights: Floats, residuals: NDArray[np.floating], rows: slice
-) -> _Partial:
-    """Assign the items of a block, measure their residuals, and sum them up for the next centroids."""
-    views = problem.views
-    if problem.rule == "literal":
-        weight = 0.5 * weights[:, None] / residuals[:, rows]  # 0 where an item lacks the view
-    else:
-        weight = np.array([w * view.present[rows] for w, view in zip(weights, views, strict=True)])
-    labels, squares = assign_block(views, rows, field, weight, problem.rule)
-    fresh = np.empty((len(views), labels.size), dtype=residuals.dtype)
-    sums, mass = _empty(problem.rooms.take())
-    residual_sums = np.zeros(len(views))
-    counts = problem.item_weight[rows]
-    for v, view in reversed(list(enumerate(views))):  # the last is still in the cache
-        given = (rows, labels, counts, field.centroids[v], squares[v], problem.eps[v])
-        residual_sums[v] = view.residuals_and_sums(*given, fresh[v], sums[v], mass[v])
-    return _Partial(labels, fresh, sums, mass, residual_sums)
-
-
-def _empty(room: Sums) -> Sums:
-    for one in (*room[0], *room[1]):
-        one.fill(0)
-    return room
-
-
-def _sum_block(problem: Problem, field: Field, labels: Places, rows: slice) -> _Partial:
-    """Sums of the items of a block under given labels, every D = 1."""
-    views = problem.views
-    sums, mass = _empty(problem.rooms.take())
-    for v, view in enumerate(views):
-        view.add_differences(rows, labels[rows], problem.item_weight[rows], field.centroids[v], sums[v], mass[v])
-    return _Partial(labels[rows], np.empty((len(views), 0)), sums, mass, np.zeros(len(views)))
-
-
-def _gather(problem: Problem, function: Callable[[slice], _Partial]) -> _Partial:
-    """Run a block function over all blocks; sums are added in block order."""
-    parts = problem.workers.map(function, problem.blocks)
-    total = next(parts)
-    total.sums = [part.astype(np.float64) for part in total.sums]
-    labels, residuals = [total.labels], [total.residuals]
-    for part in parts:
-        labels.append(part.labels)
-        residuals.append(part.residuals)
-        total.residual_sums += part.residual_sums
-        for v in range(len(problem.views)):
-            kernels.add_to(total.sums[v], part.sums[v])
-            total.mass[v] += part.mass[v]
-        problem.rooms.give((part.sums, part.mass))
-    total.labels, total.residuals = np.concatenate(labels), np.concatenate(residuals, axis=1)
-    return total
+def make_plan(source: RowSource, frame: Frame) -> Plan:
+    """Leaves large enough that adding up their sums costs little, small against memory."""
+    per_row = [source.row_bytes[view.name] for view in frame.views]
+    n_bytes = sum(per_row) + 8 * frame.n_clusters * len(per_row)
+    seconds = 0.25e-9 * sum(per_row) * (_NS_PER_NUMBER + _NS_PER_PRODUCT * frame.n_clusters)
+    return cut(source.n_rows, max(n_bytes, LEAF_BYTES / MOST_ROWS), LEAF_BYTES, seconds)
 
 
 def objective_and_weights(
@@ -153,48 +121,94 @@ def objective_and_weights(
     return log_phi, log_omega - log_omega.max(), power - np.logaddexp.reduce(power)
 
 
-def run_rounds(problem: Problem, labels: Places, report: Callable[[int, float, int], None]) -> Outcome:
-    """Alternate assignment, residuals, centroids and weights from given labels until nothing moves."""
-    views, n_views = problem.views, len(problem.views)
-    dtype = np.result_type(*(view.matrix.dtype for view in views))
-    # D = 1 in the owner's units, so that the first round is an ordinary k-means step with equal weights.
-    residuals = np.array([np.where(view.present, 0.5 / u, np.inf) for view, u in zip(views, problem.unit, strict=True)])
-    residuals = residuals.astype(dtype)
+@dataclass
+class _Run:
+    """One start between two rounds: all that the next round needs."""
+
+    states: list[Any]  # labels per span, as the engine keeps them
+    sums: Partial
+    points: list[Floats]
+    log_omega: Floats
+    log_alpha: Floats
+    residual_sums: Floats
+    objective: list[float]
+    reseeded: dict[int, int]
+    n_reseeded: int = 0
+    name: str = ""
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.objective)
+
+
+def run_rounds(problem: Problem, labels: Sequence[Any], report: Callable[[int, float, int], None]) -> Outcome:
+    """Alternate assignment, residuals, centroids and weights from given labels (per span) until nothing moves."""
+    run = _first_run(problem, labels)
+    while not _next_round(problem, run, report):
+        pass
+    everyone = np.concatenate([problem.engine.read(state) for state in run.states]).astype(np.intp)
+    return Outcome(everyone, run.points, run.log_omega, run.log_alpha, run.residual_sums, run.objective, run.n_reseeded)
+
+
+def _first_run(problem: Problem, labels: Sequence[Any]) -> _Run:
+    """The sums of the first labels, every D = 1."""
+    views, n_views = problem.frame.views, len(problem.frame.views)
+    zeros = [np.zeros((problem.n_clusters, view.n_features)) for view in views]
     log_omega = np.zeros(n_views) if problem.fixed_weights is None else _log(problem.fixed_weights)
-    field = make_field(views, [np.zeros((problem.n_clusters, view.n_features)) for view in views])
-    total = _gather(problem, partial(_sum_block, problem, field, labels))
-    total.labels = labels.copy()
-    n_reseeded = _reseed(problem, total, lambda: np.ones(labels.size), residuals, field.centroids)
-    labels, objective = total.labels, []
-    log_alpha = residual_sums = np.zeros(n_views)
-    for n_round in range(1, problem.max_iter + 1):
-        field = make_field(
-            views, [_moved(views[v], field.centroids[v], total.sums[v], total.mass[v]) for v in range(n_views)]
-        )
-        weights = _shifted_exp(log_omega + np.log(problem.unit))
-        total = _gather(problem, partial(_round_block, problem, field, weights, residuals))
-        residual_sums = total.residual_sums * problem.unit
-        log_phi, log_omega, log_alpha = objective_and_weights(
-            residual_sums,
-            problem.share,
-            float(problem.item_weight.sum()),
-            problem.gamma,
-            problem.fixed_weights,
-        )
-        objective.append(log_phi)
-        n_moved = int((total.labels != labels).sum())
-        residuals = total.residuals
-        report(n_round, log_phi, n_moved)
-        still = n_round > 1 and abs(objective[-2] - log_phi) <= problem.tol * max(1.0, abs(log_phi))
-        if n_moved == 0 and still:
-            break
-        if n_round < problem.max_iter:
-            weights = _shifted_exp(log_omega + np.log(problem.unit))
-            cost = partial(_costs, problem, residuals, weights)
-            n_reseeded += _reseed(problem, total, cost, residuals, field.centroids)
-        labels = total.labels
-    points = [view.given(field.centroids[v]) for v, view in enumerate(views)]
-    return Outcome(total.labels, points, log_omega, log_alpha, residual_sums, objective, n_reseeded)
+    # D = 1 in the owner's units, so that the first round is an ordinary k-means step with equal weights.
+    shared = Round(problem.frame, zeros, np.ones(n_views), first_lengths=0.5 / problem.unit, tools=problem.tools)
+    states = problem.engine.keep([np.asarray(one).astype(problem.frame.label_type) for one in labels])
+    sums, states = _pass(problem, sum_leaf, shared, states)
+    run = _Run(states, sums, zeros, log_omega, np.zeros(n_views), np.zeros(n_views), [], {}, name=uuid.uuid4().hex)
+    _reseed(problem, run, shared)
+    return run
+
+
+def _next_round(problem: Problem, run: _Run, report: Callable[[int, float, int], None]) -> bool:
+    """One round more; is it the last?"""
+    views, last = problem.frame.views, run.points
+    number = run.n_rounds + 1
+    run.points = [view.rounded(_moved(last[v], run.sums.sums[v], run.sums.mass[v])) for v, view in enumerate(views)]
+    shared = Round(
+        problem.frame,
+        run.points,
+        _shifted_exp(run.log_omega + np.log(problem.unit)),
+        first_lengths=0.5 / problem.unit if number == 1 else None,
+        last=None if number == 1 else last,
+        name=f"{run.name} {number}",
+        last_name=f"{run.name} {number - 1}",
+        reseeded=run.reseeded,
+        tools=problem.tools,
+    )
+    before = run.states
+    run.sums, run.states = _pass(problem, round_leaf, shared, before)
+    problem.engine.let_go(before)
+    run.residual_sums = run.sums.residual_sums * problem.unit
+    log_phi, run.log_omega, run.log_alpha = objective_and_weights(
+        run.residual_sums, problem.share, problem.total_weight, problem.gamma, problem.fixed_weights
+    )
+    run.objective.append(log_phi)
+    report(number, log_phi, run.sums.n_moved)
+    still = number > 1 and abs(run.objective[-2] - log_phi) <= problem.tol * max(1.0, abs(log_phi))
+    if (run.sums.n_moved == 0 and still) or number >= problem.max_iter:
+        return True
+    _reseed(
+        problem,
+        run,
+        replace(
+            shared,
+            weights=_shifted_exp(run.log_omega + np.log(problem.unit)),
+            first_lengths=None,
+            last=run.points,
+            last_name=shared.name,
+        ),
+    )
+    return False
+
+
+def _pass(problem: Problem, task: Any, shared: Round, states: Sequence[Any]) -> tuple[Partial, list[Any]]:
+    results = problem.engine.map(task, problem.source, problem.plan, shared, states, add_partials)
+    return total(results, add_partials)
 
 
 def _log(values: Floats) -> Floats:
@@ -206,64 +220,71 @@ def _shifted_exp(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - logs.max()))
 
 
-def _moved(view: ScaledView, centroids: Centroids, sums: NDArray[Any], mass: Floats) -> Floats:
-    """Centroids after a round, in the memory of ``sums``; one none of whose items has the view stays where it is."""
-    sums /= np.where(mass > 0, mass, np.inf)[:, None]
-    sums += view.given(centroids)
-    return sums
+def _moved(points: Floats, sums: Floats, mass: Floats) -> Floats:
+    """Centroids after a round; one none of whose items has the view stays where it is."""
+    return points + sums / np.where(mass > 0, mass, np.inf)[:, None]
 
 
-def _costs(problem: Problem, residuals: NDArray[np.floating], weights: Floats) -> Floats:
-    """What each item costs where it is, less what smoothing adds."""
-    cost = np.zeros(problem.item_weight.size)
-    for v, view in enumerate(problem.views):
-        cost += np.where(view.present, weights[v] * np.maximum(residuals[v] - 2 * problem.eps[v], 0), 0)
-    return cost
+def _reseed(problem: Problem, run: _Run, shared: Round) -> None:
+    """Give each empty cluster the costliest item of a cluster that can spare it.
 
-
-def _reseed(
-    problem: Problem,
-    total: _Partial,
-    costs: Callable[[], Floats],
-    residuals: NDArray[np.floating],
-    centroids: Sequence[Centroids],
-) -> int:
-    """Give each empty cluster the costliest item of a cluster that can spare it; returns how many were given.
-
-    Items at no cost stay where they are: with fewer distinct items than clusters, some clusters remain empty.
+    Items at no cost stay where they are: with fewer distinct items than clusters, some clusters remain empty. Labels
+    stay as they were assigned; only sums move, and what counts as a move in the next round.
     """
-    counted = (total.labels >= 0) & (problem.item_weight > 0)
-    sizes = np.bincount(total.labels[counted], minlength=problem.n_clusters)
+    run.reseeded = {}
+    sizes = run.sums.counts.copy()
     empty = np.flatnonzero(sizes == 0)
     if not empty.size:
-        return 0
-    cost = costs()
-    candidates = np.flatnonzero(counted & (cost > 0))
-    order = iter(candidates[np.argsort(-cost[candidates], kind="stable")])
-    given = 0
+        return
+    # One item at most of every cluster is passed over, when it is its last.
+    wanted = replace(shared, n_wanted=int(empty.size) + problem.n_clusters)
+    (found, _), _ = total(
+        problem.engine.map(costly_leaf, problem.source, problem.plan, wanted, run.states, merge_costliest),
+        merge_costliest,
+    )
+    order = iter(range(found.items.size))
+    chosen = []
     for k in empty:
-        item = next((i for i in order if sizes[total.labels[i]] > 1), None)
-        if item is None:
+        place = next((p for p in order if sizes[found.labels[p]] > 1), None)
+        if place is None:
             break
-        _move(problem, total, int(item), int(k), residuals[:, item], centroids)
-        sizes[total.labels[item]] -= 1
-        total.labels[item] = k
-        given += 1
-    return given
+        sizes[found.labels[place]] -= 1
+        chosen.append((int(found.items[place]), int(found.labels[place]), int(k)))
+    _move(problem, run, shared, chosen)
+    run.reseeded = {item: cluster for item, _, cluster in chosen}
+    run.n_reseeded += len(chosen)
 
 
-def _move(
-    problem: Problem,
-    total: _Partial,
-    item: int,
-    to: int,
-    residual: NDArray[np.floating],
-    centroids: Sequence[Centroids],
-) -> None:
-    """Take an item's share out of the sums of its cluster and make it the whole of another."""
-    first_round = total.residuals.size == 0
-    row = slice(item, item + 1)
-    for v, view in enumerate(problem.views):
-        D = np.array([problem.item_weight[item] * (1.0 if first_round else 0.5 / float(residual[v]))])
-        view.add_differences(row, total.labels[[item]], -D, centroids[v], total.sums[v], total.mass[v])
-        view.add_differences(row, np.array([to], dtype=np.intp), D, centroids[v], total.sums[v], total.mass[v])
+def _move(problem: Problem, run: _Run, shared: Round, chosen: list[tuple[int, int, int]]) -> None:
+    """Take items' shares out of the sums of their clusters and make each the whole of another."""
+    if not chosen:
+        return
+    items, old, new = (np.array(column, dtype=np.intp) for column in zip(*chosen, strict=True))
+    rows = problem.source.take(items)
+    for v, view in enumerate(open_views(rows, problem.frame)):
+        for p in range(items.size):
+            row, label = slice(p, p + 1), old[p : p + 1]
+            D = rows["weight"][row].astype(np.float64)
+            if shared.first_lengths is None:
+                e = view.smoothed_lengths(row, label, shared.field.centroids[v], float(problem.eps[v]))
+                D = 0.5 * D / e
+            to = (shared.field.centroids[v], run.sums.sums[v], run.sums.mass[v])
+            view.add_differences(row, label, -D, *to)
+            view.add_differences(row, new[p : p + 1], D, *to)
+
+
+def assign_items(
+    source: RowSource,
+    frame: Frame,
+    points: Sequence[Floats],
+    weights: Floats,
+    engine: Engine,
+    distances: bool = False,
+) -> list[NDArray[Any]]:
+    """Label items by the smallest ``sum_v weights_v |x^v - f_k^v|``, per span; with distances per view if asked."""
+    frame = replace(frame, rule="exact")
+    shared = Round(frame, points, weights, with_distances=distances)
+    states = [state for _, state in engine.map(label_leaf, source, make_plan(source, frame), shared, None)]
+    found = [engine.read(state) for state in states]
+    engine.let_go(states)
+    return found

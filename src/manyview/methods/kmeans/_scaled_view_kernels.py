@@ -2,14 +2,13 @@
 
 Rows and centroids are in the units of the data; ``scale`` multiplies each feature inside a distance. Distances are
 taken as differences, never by expanding the square: close to a centroid the expansion cancels. Rows an item lacks are
-skipped (``present``). Sums of squares end in float64 whatever the data are.
+skipped (``present``). Differences, squares and sums are float64 whatever the data are, and each row by itself: no
+result depends on which rows come together.
 """
 
 import numpy as np
 
 from ...kernel import kernel
-
-_PANEL = 1024  # features whose squares are added in the data's own type before float64 takes over
 
 
 @kernel
@@ -45,53 +44,53 @@ def pair_squared_distances(X, present, scale, rows, centroids, F, out):
 @kernel
 def _squared_distance(x, f, scale):
     total = 0.0
-    for start in range(0, x.shape[0], _PANEL):
-        total += _panel(x[start : start + _PANEL], f[start : start + _PANEL], scale[start : start + _PANEL])
-    return total
-
-
-@kernel
-def _panel(x, f, scale):
-    total = scale.dtype.type(0)
     for j in range(x.shape[0]):
-        difference = (x[j] - f[j]) * scale[j]
+        difference = (np.float64(x[j]) - np.float64(f[j])) * np.float64(scale[j])
         total += difference * difference
     return total
 
 
 @kernel
-def residuals_and_sums(X, present, scale, labels, item_weight, F, squares, eps, lengths, sums, mass):
-    """Smoothed distance e of each row to its centroid, and the differences added up with weight 1 / (2 e).
+def smoothed_lengths(X, present, scale, labels, F, eps, lengths):
+    """Smoothed distance e of each row to its centroid.
+
+    IN  X, present, scale: as in ``row_norms``; labels: int (n,), below 0 for none; F: (K, d) of the type of X;
+        eps: float64
+    OUT lengths: float (n,), rounded once to its type, infinite where missing
+    """
+    for i in range(X.shape[0]):
+        k = labels[i]
+        lengths[i] = np.inf
+        if present[i] and k >= 0:
+            lengths[i] = np.sqrt(_squared_distance(X[i], F[k], scale) + eps * eps)
+
+
+@kernel
+def lengths_and_sums(X, present, scale, labels, item_weight, F, eps, lengths, sums, mass):
+    """The same lengths, and the differences added up with weight 1 / (2 e), e rounded; row after row.
 
     Adding differences instead of rows keeps the digits that matter: the next centroid is the last one plus
     sums / mass.
 
-    IN  X, present, scale: as in ``row_norms``; labels: intp (n,), below 0 for none; item_weight: float64 (n,);
-        F: (K, d) of the type of X; squares: float64 (n,), the squared distances that are known, below 0 for others;
-        eps: float64
-    OUT lengths: float (n,), infinite where missing; sums: (K, d) of the type of X and mass: float64 (K,), added to
-    Returns the weighted sum of the lengths.
+    IN  as in ``smoothed_lengths``; item_weight: float64 (n,)
+    OUT lengths: as there; sums: float64 (K, d) and mass: float64 (K,), added to
+    Returns the weighted sum of the lengths before rounding.
     """
     total = 0.0
     for i in range(X.shape[0]):
         k = labels[i]
+        lengths[i] = np.inf
         if present[i] and k >= 0:
             x = X[i]
             f = F[k]
             s = sums[k]
-            square = squares[i]
-            if square < 0.0:
-                square = _squared_distance(x, f, scale)
-            length = np.sqrt(square + eps * eps)
-            w = 0.5 * item_weight[i] / length
-            weight = scale.dtype.type(w)
-            for j in range(x.shape[0]):
-                s[j] += weight * (x[j] - f[j])
-            mass[k] += w
+            length = np.sqrt(_squared_distance(x, f, scale) + eps * eps)
             lengths[i] = length
+            w = 0.5 * item_weight[i] / np.float64(lengths[i])
+            for j in range(x.shape[0]):
+                s[j] += w * (np.float64(x[j]) - np.float64(f[j]))
+            mass[k] += w
             total += item_weight[i] * length
-        else:
-            lengths[i] = np.inf
     return total
 
 

@@ -7,7 +7,6 @@ units of the data. Nothing larger than a tile is ever made from the input, so a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +15,23 @@ from numpy.typing import NDArray
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import Workers, row_blocks
-from ...data.views import Views
+from ...data.source import Rows
 from ...types import Floats, Places
 from . import _scaled_view_kernels as kernels
 from ._narrow_product_kernels import narrow_product, suits
 
-__all__ = ["Centroids", "DenseView", "ScaledView", "SparseView", "contiguous", "row_bytes", "scaled_views"]
+__all__ = [
+    "Centroids",
+    "DenseView",
+    "ScaledView",
+    "SparseView",
+    "ViewFrame",
+    "contiguous",
+    "open_view",
+    "row_bytes",
+]
 
-Rows = slice | Places
+Some = slice | Places  # rows
 
 
 @dataclass(frozen=True)
@@ -39,6 +47,47 @@ class Centroids:
     norms: Floats
 
 
+@dataclass(frozen=True)
+class ViewFrame:
+    """A view without its rows: what is needed to prepare centroids for it."""
+
+    name: str
+    number: int  # which column of the mask
+    dtype: np.dtype[Any]
+    is_sparse: bool
+    shift: Floats
+    scale: Floats
+
+    @property
+    def n_features(self) -> int:
+        return int(self.scale.size)
+
+    @property
+    def product_type(self) -> np.dtype[Any]:
+        return np.dtype(np.float64) if self.is_sparse else self.dtype
+
+    @property
+    def slack(self) -> float:
+        """Relative error of an inner product, whatever the order of its sum."""
+        return (self.n_features + 8) * 0.5 * float(np.finfo(self.product_type).eps)
+
+    def rounded(self, points: Floats) -> Floats:
+        """Points in the type of the data."""
+        return points.astype(self.dtype).astype(np.float64)
+
+    def centroids(self, points: Floats) -> Centroids:
+        """Round points to the type of the data and prepare them for a pass."""
+        if self.is_sparse:  # a shift was learned on dense rows: points come relative to it
+            points = points + self.shift if self.shift.any() else points
+            scaled = points * self.scale
+            return Centroids(points, np.ascontiguousarray((scaled * self.scale).T), np.sqrt((scaled**2).sum(axis=1)))
+        rounded = points.astype(self.dtype)
+        scale = self.scale.astype(self.dtype).astype(np.float64)
+        scaled = rounded * scale
+        folded = np.ascontiguousarray((scaled * scale).T.astype(self.dtype))
+        return Centroids(rounded, folded, np.sqrt((scaled**2).sum(axis=1)))
+
+
 class DenseView:
     """A dense view with its scaling.
 
@@ -52,10 +101,17 @@ class DenseView:
         self.scale = scale.astype(matrix.dtype)
         self.n_features = int(matrix.shape[1])
         self.row_bytes = row_bytes(matrix)
-        self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(matrix.dtype).eps)  # of an inner product, any order
+        self.frame = ViewFrame("", 0, matrix.dtype, False, shift, scale)
+        self.slack = self.frame.slack
         self._norms: Floats | None = None
+        self._kept: dict[Any, Floats] | None = None
 
-    def _rows(self, rows: Rows) -> NDArray[Any]:
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        kind: np.dtype[Any] = self.matrix.dtype
+        return kind
+
+    def _rows(self, rows: Some) -> NDArray[Any]:
         part = contiguous(self.matrix, rows)
         if self.shift is None:
             return part
@@ -63,16 +119,33 @@ class DenseView:
         centred.flags.writeable = False
         return centred
 
-    def norms(self, rows: Rows) -> Floats:
+    def norms(self, rows: Some) -> Floats:
         """Lengths of the scaled rows."""
-        return self._compute_norms(rows) if self._norms is None else self._norms[rows]
+        if self._norms is not None:
+            return self._norms[rows]
+        if self._kept is None or not isinstance(rows, slice):
+            return self._compute_norms(rows)
+        place = (rows.start, rows.stop)
+        if place not in self._kept:
+            self._kept[place] = self._compute_norms(rows)
+        return self._kept[place]
 
-    def keep_norms(self, workers: Workers) -> None:
-        """Compute the lengths of all rows now, when many passes will ask for them."""
-        parts = workers.map(self._compute_norms, row_blocks(self.present.size, self.row_bytes))
-        self._norms = np.concatenate(list(parts))
+    def remember(self, kept: dict[Any, Floats]) -> None:
+        """Keep the lengths of slices that are asked for here."""
+        self._kept = kept
 
-    def _compute_norms(self, rows: Rows) -> Floats:
+    def keep_norms(self, workers: Workers, items: Places | None = None) -> None:
+        """Compute the lengths of all rows now, or of those that many passes will ask for."""
+        n_rows = self.present.size if items is None else items.size
+        blocks: list[Any] = row_blocks(n_rows, self.row_bytes)
+        if items is not None and items.size < self.present.size:
+            blocks = [items[block] for block in blocks]
+        norms = np.full(self.present.size, np.nan)
+        for block, part in zip(blocks, workers.map(self._compute_norms, blocks), strict=True):
+            norms[block] = part
+        self._norms = norms
+
+    def _compute_norms(self, rows: Some) -> Floats:
         part = self._rows(rows)
         out = np.empty(part.shape[0])
         kernels.row_norms(part, self.present[rows], self.scale, out)
@@ -80,24 +153,16 @@ class DenseView:
 
     def centroids(self, points: Floats) -> Centroids:
         """Round points to the type of the data and prepare them for a pass."""
-        rounded = points.astype(self.matrix.dtype)
-        scale = self.scale.astype(np.float64)
-        scaled = rounded * scale
-        folded = np.ascontiguousarray((scaled * scale).T.astype(self.matrix.dtype))
-        return Centroids(rounded, folded, np.sqrt((scaled**2).sum(axis=1)))
+        return self.frame.centroids(points)
 
-    def given(self, centroids: Centroids) -> Floats:
-        """The points as they were given to ``centroids``, rounded."""
-        return centroids.points.astype(np.float64)
-
-    def products(self, rows: Rows, centroids: Centroids, out: NDArray[Any]) -> None:
+    def products(self, rows: Some, centroids: Centroids, out: NDArray[Any]) -> None:
         """Inner products of scaled rows with every scaled centroid."""
         if suits(centroids.folded):
             narrow_product(self._rows(rows), centroids.folded, out)
         else:
             np.matmul(self._rows(rows), centroids.folded, out=out)
 
-    def pair_squared_distances(self, rows: Rows, which: Places, centroid: Places, centroids: Centroids) -> Floats:
+    def pair_squared_distances(self, rows: Some, which: Places, centroid: Places, centroids: Centroids) -> Floats:
         """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
         out = np.empty(which.size)
         kernels.pair_squared_distances(
@@ -105,28 +170,27 @@ class DenseView:
         )
         return out
 
-    def sums(self, n_clusters: int) -> NDArray[Any]:
-        """Room for the sums of one block; its few thousand rows need no more digits than the data have."""
-        return np.zeros((n_clusters, self.n_features), dtype=self.matrix.dtype)
+    def smoothed_lengths(self, rows: slice, labels: NDArray[Any], centroids: Centroids, eps: float) -> NDArray[Any]:
+        """Smoothed distances to the assigned centroids, in the type of the data; infinite where missing."""
+        out = np.empty(labels.size, dtype=self.dtype)
+        given = (self.present[rows], self.scale, labels.astype(np.intp), centroids.points, eps)
+        kernels.smoothed_lengths(self._rows(rows), *given, out)
+        return out
 
-    def residuals_and_sums(
+    def lengths_and_sums(
         self,
         rows: slice,
         labels: Places,
         item_weight: Floats,
         centroids: Centroids,
-        squares: Floats,
         eps: float,
         lengths: NDArray[Any],
-        sums: NDArray[Any],
+        sums: Floats,
         mass: Floats,
     ) -> float:
-        """Smoothed distances to the assigned centroids, and the differences that move them.
-
-        ``squares`` holds the squared distances that are known already, and -1 where they are still to be taken.
-        """
-        given = (self.present[rows], self.scale, labels, item_weight, centroids.points, squares, eps)
-        return float(kernels.residuals_and_sums(self._rows(rows), *given, lengths, sums, mass))
+        """The same lengths, the differences that move centroids added to ``sums``, and the sum of the lengths."""
+        given = (self.present[rows], self.scale, labels, item_weight, centroids.points, eps)
+        return float(kernels.lengths_and_sums(self._rows(rows), *given, lengths, sums, mass))
 
     def add_differences(
         self, rows: slice, labels: Places, weight: Floats, centroids: Centroids, sums: NDArray[Any], mass: Floats
@@ -163,23 +227,30 @@ class SparseView:
         self.csr = (matrix.data, matrix.indices, matrix.indptr)
         self.n_features = int(matrix.shape[1])
         self.row_bytes = row_bytes(matrix)
-        self.slack = (self.n_features + 8) * 0.5 * float(np.finfo(np.float64).eps)
-        self._norms = np.empty(matrix.shape[0])
-        kernels.csr_row_norms(*self.csr, self.scale, self._norms)
+        self.frame = ViewFrame("", 0, matrix.dtype, True, shift, scale)
+        self.slack = self.frame.slack
+        self._norms: Floats | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        kind: np.dtype[Any] = self.matrix.dtype
+        return kind
 
     def norms(self, rows: slice) -> Floats:
+        if self._norms is None:
+            norms = np.empty(self.matrix.shape[0])
+            kernels.csr_row_norms(*self.csr, self.scale, norms)
+            self._norms = norms
         return self._norms[rows]
 
-    def keep_norms(self, workers: Workers) -> None:
-        """Nothing to do: they are cheap and already there."""
+    def remember(self, kept: dict[Any, Floats]) -> None:
+        """Nothing to do: they are cheap."""
+
+    def keep_norms(self, workers: Workers, items: Places | None = None) -> None:
+        """Nothing to do: they are cheap."""
 
     def centroids(self, points: Floats) -> Centroids:
-        points = points if self.shift is None else points + self.shift
-        scaled = points * self.scale
-        return Centroids(points, np.ascontiguousarray((scaled * self.scale).T), np.sqrt((scaled**2).sum(axis=1)))
-
-    def given(self, centroids: Centroids) -> Floats:
-        return centroids.points if self.shift is None else centroids.points - self.shift
+        return self.frame.centroids(points)
 
     def products(self, rows: slice, centroids: Centroids, out: NDArray[Any]) -> None:
         out[:] = self.matrix[rows] @ centroids.folded
@@ -191,28 +262,28 @@ class SparseView:
         )
         return out
 
-    def sums(self, n_clusters: int) -> Floats:
-        return np.zeros((n_clusters, self.n_features))
+    def smoothed_lengths(self, rows: slice, labels: NDArray[Any], centroids: Centroids, eps: float) -> NDArray[Any]:
+        return self._smooth(rows, labels.astype(np.intp), centroids, eps).astype(self.dtype)
 
-    def residuals_and_sums(
+    def _smooth(self, rows: slice, labels: Places, centroids: Centroids, eps: float) -> Floats:
+        squares = self.pair_squared_distances(rows, np.arange(labels.size), labels, centroids)
+        return np.where(self.present[rows] & (labels >= 0), np.sqrt(squares + eps * eps), np.inf)
+
+    def lengths_and_sums(
         self,
         rows: slice,
         labels: Places,
         item_weight: Floats,
         centroids: Centroids,
-        squares: Floats,
         eps: float,
         lengths: NDArray[Any],
-        sums: NDArray[Any],
+        sums: Floats,
         mass: Floats,
     ) -> float:
-        open_rows = np.flatnonzero(squares < 0)
-        squares = squares.copy()
-        squares[open_rows] = self.pair_squared_distances(rows, open_rows, labels[open_rows], centroids)
-        smooth = np.sqrt(squares + eps * eps)
-        held = self.present[rows] & (labels >= 0)
-        lengths[:] = np.where(held, smooth, np.inf)
-        self.add_differences(rows, labels, 0.5 * item_weight / smooth, centroids, sums, mass)
+        smooth = self._smooth(rows, labels, centroids, eps)
+        lengths[:] = smooth
+        held = np.isfinite(smooth)
+        self.add_differences(rows, labels, 0.5 * item_weight / lengths, centroids, sums, mass)
         return float(item_weight[held] @ smooth[held])
 
     def add_differences(
@@ -244,13 +315,12 @@ class SparseView:
 ScaledView = DenseView | SparseView
 
 
-def scaled_views(views: Views, shifts: Sequence[Floats], scales: Sequence[Floats]) -> list[ScaledView]:
-    """Pair the matrices with their scalings."""
-    result: list[ScaledView] = []
-    for v, matrix in enumerate(views.values()):
-        kind = SparseView if is_sparse(matrix) else DenseView
-        result.append(kind(matrix, views.mask[:, v], shifts[v], scales[v]))
-    return result
+def open_view(frame: ViewFrame, rows: Rows, key: str) -> ScaledView:
+    """The view of some rows; lengths are kept with them."""
+    kind = SparseView if frame.is_sparse else DenseView
+    view = kind(rows[frame.name], rows["mask"][:, frame.number], frame.shift, frame.scale)
+    view.remember(rows.kept.setdefault(("norms", key, frame.name), {}))
+    return view
 
 
 def contiguous(matrix: Matrix, rows: Any) -> NDArray[Any]:

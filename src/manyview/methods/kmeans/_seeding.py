@@ -7,13 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...blocks import Workers, row_blocks
+from ...data.source import RowSource
 from ...types import Floats, Places
+from ._robust_assignment import Frame, open_views
 from ._scaled_views import ScaledView
 
-__all__ = ["choose_seeds"]
+__all__ = ["choose_seeds", "seed_points"]
 
 _SAMPLE = 100_000  # seeds are sought among at most this many items
 _STRANGERS = 2.0  # mean squared distance of two items, where 1 is the mean to the centre
+
+
+def seed_points(
+    source: RowSource, frame: Frame, mean_squares: Floats, init: str, rng: np.random.Generator, workers: Workers
+) -> list[Floats]:
+    """Items to start from, as centroids of every view. Of rows that are elsewhere, the sample alone is fetched."""
+    weight = source.columns["weight"]
+    items = _candidates(weight, rng)
+    if source.is_remote:
+        rows, weight, items = source.take(items), weight[items], np.arange(items.size)
+    else:
+        rows = source.rows(0, source.n_rows).part(slice(0, source.n_rows))
+    views = open_views(rows, frame)
+    for view in views:
+        view.keep_norms(workers, items)
+    seeds = choose_seeds(views, weight, mean_squares, frame.n_clusters, init, rng, workers, items)
+    return [view.points(seeds) for view in views]
+
+
+def _candidates(weight: Floats, rng: np.random.Generator) -> Places:
+    items = np.flatnonzero(weight > 0)
+    return np.sort(rng.choice(items, _SAMPLE, replace=False)) if items.size > _SAMPLE else items
 
 
 def choose_seeds(
@@ -24,8 +48,9 @@ def choose_seeds(
     init: str,
     rng: np.random.Generator,
     workers: Workers,
+    items: Places | None = None,
 ) -> Places:
-    """Items to start from. The same item supplies the centre in every view.
+    """Items to start from, among those given, or a sample of all. The same item supplies the centre in every view.
 
     ``init="random"`` draws distinct items. ``"k-means++"`` draws each next one with a probability
     proportional to its squared distance from those drawn before, added over views that are each divided
@@ -33,9 +58,7 @@ def choose_seeds(
     left out of their distance. Costs O(n K ln K) distances over at most 100,000 items; a sample is copied block by
     block.
     """
-    items = np.flatnonzero(weight > 0)
-    if items.size > _SAMPLE:
-        items = np.sort(rng.choice(items, _SAMPLE, replace=False))
+    items = _candidates(weight, rng) if items is None else items
     if init == "random" or n_clusters == 1:
         return rng.choice(items, n_clusters, replace=False)
     mass = weight[items]

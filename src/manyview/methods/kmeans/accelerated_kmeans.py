@@ -11,10 +11,11 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import is_sparse
-from ...blocks import Workers, workers
 from ...data.checks import as_generator, check_sample_weight
 from ...data.parameters import RUNNING, Array, Choice, Constraints, Either, Number
 from ...data.views import Views
+from ...engines.base import Engine
+from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
@@ -55,8 +56,8 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         n_clusters = check_n_clusters(self.n_clusters, int((weight > 0).sum()))
         if self.verbose:
             say("preparing (kernels compile on the first run only)")
-        with workers(self.n_jobs) as threads:
-            problem, mean_square = self._problem(views[has_any] if not has_any.all() else views, weight, threads)
+        with working(self.n_jobs) as engine:
+            problem, mean_square = self._problem(views[has_any] if not has_any.all() else views, weight, engine)
             best = self._search(problem, mean_square, n_clusters)
         self._store(best, has_any)
         n_found = int((best.mass > 0).sum())
@@ -88,9 +89,9 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         raise NotImplementedError
 
-    def _problem(self, views: Views, weight: Floats, threads: Workers) -> tuple[Problem, float]:
+    def _problem(self, views: Views, weight: Floats, engine: Engine) -> tuple[Problem, float]:
         """The table with its units, and the mean squared distance of items to their mean."""
-        scalings = learn_scaling(views, None, weight, threads)
+        scalings = learn_scaling(views, None, weight, engine)
         unit, name = max(
             ((s.unit, name) for s, name in zip(scalings, views.names, strict=True) if s.varies), default=(1.0, "")
         )
@@ -109,14 +110,14 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         # Far from the origin products lose the digits that matter: such tables are centred, once, in float64.
         self.offset_ = np.concatenate(list(self.view_fill_.values())) if far else np.zeros(self.n_features_in_)
         table = self._table(views)
-        table.keep_norms(threads)
+        table.keep_norms(engine.threads)
         problem = Problem(
             table,
             weight,
             int(self.max_iter),
             float(self.tol) * mean_square / self.n_features_in_,
             self.empty_clusters == "farthest",
-            threads,
+            engine.threads,
         )
         return problem, mean_square
 
@@ -192,8 +193,8 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             return labels, np.empty(0)
         table = self._table(views if has_any.all() else views[has_any])
         points = self._points()
-        with workers(self.n_jobs) as threads:
-            labels[has_any] = assign_rows(table, points, threads)
+        with working(self.n_jobs) as engine:
+            labels[has_any] = assign_rows(table, points, engine.threads)
         everyone = slice(0, int(has_any.sum()))
         squares = table.pair_squared_distances(
             everyone, np.arange(everyone.stop), labels[has_any], table.centres(points)

@@ -11,11 +11,11 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 
 from ...arrays import Matrix, is_sparse
-from ...blocks import workers
 from ...data.checks import check_sample_weight
 from ...data.joining import side_by_side
 from ...data.parameters import SEED, Choice, Constraints, Given, Number
 from ...data.views import Views
+from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ...types import Places
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views
@@ -81,9 +81,9 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         weight = check_sample_weight(sample_weight, views.n_items)
         counts = np.ones(views.n_items) if weight is None else weight
-        with workers(None) as threads:
-            compared = self._fit_spaces(views, n_clusters, threads)
-            scalings = learn_scaling(compared, self.view_scale, np.where(has_any, counts, 0.0), threads)
+        with working(None) as engine:
+            compared = self._fit_spaces(views, n_clusters, engine.threads)
+            scalings = learn_scaling(compared, self.view_scale, np.where(has_any, counts, 0.0), engine)
         self.view_shift_ = {
             name: np.zeros_like(s.mean) if is_sparse(compared[name]) else s.mean
             for name, s in zip(views.names, scalings, strict=True)
@@ -120,8 +120,8 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         has_any = items_with_views(views)
         labels = np.full(views.n_items, -1, dtype=np.intp)
         if has_any.any():
-            with workers(None) as threads:
-                joined = self._join(self._in_spaces(views, threads))[has_any]
+            with working(None) as engine:
+                joined = self._join(self._in_spaces(views, engine.threads))[has_any]
             labels[has_any] = pairwise_distances_argmin(joined, self.joined_centers_.astype(joined.dtype))
         return labels
 

@@ -9,20 +9,22 @@ import numpy as np
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from ...arrays import is_sparse
-from ...blocks import Workers, workers
+from ...arrays import holds_sparse, is_dask, is_sparse
 from ...data.checks import as_generator, check_sample_weight, per_view_numbers
 from ...data.parameters import RUNNING, Choice, Constraints, Given, Number
+from ...data.source import RowSource, source_of, view_column
 from ...data.views import Views
+from ...engines.base import Engine
+from ...engines.choice import working
 from ...errors import ParameterError, ViewWarning
 from ...steps import each
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ._prepared import PreparesViews
-from ._robust_assignment import assign_items
-from ._robust_rounds import Outcome, Problem, objective_and_weights, run_rounds
-from ._scaled_views import scaled_views
-from ._seeding import choose_seeds
+from ._robust_assignment import Frame
+from ._robust_rounds import Outcome, Problem, assign_items, objective_and_weights, run_rounds
+from ._scaled_views import ViewFrame
+from ._seeding import seed_points
 from .scaling import Scaling, learn_scaling
 
 __all__ = ["RobustMultiviewKMeans"]
@@ -81,7 +83,9 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     Notes
     -----
     A round takes O(n K sum_v d_v) time and one pass over the data. Memory beyond the data is the model,
-    n_items x n_views residuals and labels, and about 20 MB per thread.
+    n_items x n_views residuals, norms and labels, and about 20 MB per thread. Labels do not depend on threads, blocks
+    or workers: products only propose them, close calls are decided from differences in float64, residuals and sums are
+    float64 too, and residuals and centroids are rounded once, to the type of the view.
 
     X. Cai, F. Nie, H. Huang, "Multi-view K-means clustering on big data", IJCAI 2013. Items that lack a view take
     part through the views they have. Weights compare mean residuals of the items that have a view.
@@ -97,6 +101,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     [True, True, False, False]
     """
 
+    _takes_chunks = True
     _constraints: ClassVar[Constraints] = {
         "n_clusters": Number(integer=True, low=1),
         "gamma": Number(low=1, low_open=True),
@@ -150,11 +155,13 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         n_clusters = check_n_clusters(self.n_clusters, int((weight > 0).sum()))
         if self.verbose:
             say("preparing (kernels compile on the first run only)")
-        with workers(self.n_jobs) as threads:
-            compared = self._fit_spaces(views, n_clusters, threads)
-            scalings = learn_scaling(compared, self.view_scale, weight, threads)
+        self._check_spaces(views)
+        with working(self.n_jobs) as engine:
+            compared = self._fit_spaces(views, n_clusters, engine.threads)
+            source = engine.place(source_of(compared, weight))
+            scalings = learn_scaling(compared, self.view_scale, weight, engine, source)
             active = _views_that_vary(compared, scalings)
-            problem = self._problem(compared, scalings, active, weight, n_clusters, threads)
+            problem = self._problem(compared, scalings, active, weight, n_clusters, engine, source)
             best = self._best_start(problem, np.array([scalings[v].mean_square for v in active]))
         best.labels[~has_any] = -1
         self._store(best, views, compared, scalings, active)
@@ -179,15 +186,15 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         """
         views = self._new_views(X)
         items_with_views(views)
-        with workers(self.n_jobs) as threads:
-            return self._assign(self._in_spaces(views, threads), False, threads)[0]
+        with working(self.n_jobs) as engine:
+            return self._assign(self._in_spaces(views, engine.threads), False, engine)[0]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus log Phi per item of ``X``: higher is better. Comparable between models of one ``gamma``."""
         views = self._new_views(X)
-        with workers(self.n_jobs) as threads:
-            views = self._in_spaces(views, threads)
-            labels, lengths = self._assign(views, True, threads)
+        with working(self.n_jobs) as engine:
+            views = self._in_spaces(views, engine.threads)
+            labels, lengths = self._assign(views, True, engine)
         active = self._active()
         present = views.mask[:, active] & (labels >= 0)[:, None]
         counts = present.sum(axis=0)
@@ -220,27 +227,38 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         active: Places,
         weight: Floats,
         n_clusters: int,
-        threads: Workers,
+        engine: Engine,
+        source: RowSource,
     ) -> Problem:
-        scaled = scaled_views(views, [s.shift for s in scalings], [s.scale for s in scalings])
-        for view in scaled:
-            view.keep_norms(threads)
         self._keep_scaling(views, scalings, active)
         learned = isinstance(self.view_weights, str) and self.view_weights == "learned"
         return Problem(
-            views=[scaled[v] for v in active],
-            item_weight=weight,
-            n_clusters=n_clusters,
+            source=source,
+            frame=self._frame(views, active, n_clusters, self.assign),
             gamma=float(self.gamma),
             fixed_weights=None if learned else self._fixed_weights()[active],
-            rule=self.assign,
-            eps=self._eps()[active],
             unit=self.view_unit_[active],
             share=(views.mask[:, active].T @ weight) / weight.sum(),
+            total_weight=float(weight.sum()),
             max_iter=int(self.max_iter),
             tol=float(self.tol),
-            workers=threads,
+            engine=engine,
         )
+
+    def _frame(self, views: Views, active: Places, n_clusters: int, rule: str) -> Frame:
+        """The views that act, with the scaling of ``fit``."""
+        frames = [
+            ViewFrame(
+                view_column(name),
+                v,
+                np.dtype(views[name].dtype),
+                holds_sparse(views[name]),
+                self.view_shift_[name],
+                self.view_factor_[name],
+            )
+            for v, name in enumerate(views.names)
+        ]
+        return Frame(tuple(frames[v] for v in active), n_clusters, rule, self._eps()[active])
 
     def _best_start(self, problem: Problem, mean_squares: Floats) -> Outcome:
         """The start of the smallest objective, the first of them on ties; only the best so far is held."""
@@ -263,22 +281,15 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             say(f"{name}: log Phi {outcome.objective[-1]:.9g}, {len(outcome.objective)} rounds")
         return outcome
 
-    def _first_labels(self, problem: Problem, mean_squares: Floats, rng: np.random.Generator) -> Places:
-        n_items = problem.item_weight.size
+    def _first_labels(self, problem: Problem, mean_squares: Floats, rng: np.random.Generator) -> list[Any]:
+        spans = problem.plan.spans
         if self.init == "partition":
-            return rng.integers(problem.n_clusters, size=n_items).astype(np.intp)
+            labels = rng.integers(problem.n_clusters, size=problem.source.n_rows)
+            return [labels[span.start : span.stop] for span in spans]
         mean_squares = np.where(mean_squares > 0, mean_squares, 1.0)
-        seeds = choose_seeds(
-            problem.views,
-            problem.item_weight,
-            mean_squares,
-            problem.n_clusters,
-            self.init,
-            rng,
-            problem.workers,
-        )
-        centroids = [view.points(seeds) for view in problem.views]
-        return assign_items(problem.views, centroids, 1.0 / np.sqrt(mean_squares), problem.workers)[0]
+        points = seed_points(problem.source, problem.frame, mean_squares, self.init, rng, problem.engine.threads)
+        given = (problem.source, problem.frame, points, 1.0 / np.sqrt(mean_squares), problem.engine)
+        return assign_items(*given)
 
     def _keep_scaling(self, views: Views, scalings: list[Scaling], active: Places) -> None:
         self.view_shift_ = {name: scalings[v].shift for v, name in enumerate(views.names)}
@@ -296,15 +307,17 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     def _active(self) -> Places:
         return np.flatnonzero(self.view_varies_)
 
-    def _assign(self, views: Views, distances: bool, threads: Workers) -> tuple[Places, Floats]:
+    def _assign(self, views: Views, distances: bool, engine: Engine) -> tuple[Places, Floats]:
         centers = self.cluster_centers_ if getattr(self, "spaces_", None) is None else self.prepared_centers_
-        shifts = [self.view_shift_[name] for name in views.names]
-        scaled = scaled_views(views, shifts, [self.view_factor_[name] for name in views.names])
         active = self._active()
-        centroids = [centers[views.names[v]] - shifts[v] for v in active]
+        names = [views.names[v] for v in active]
+        frame = self._frame(views, active, self.n_clusters_, "exact")
+        centroids = [centers[name] - self.view_shift_[name] for name in names]
         weights = self.view_weights_[active] * self.view_unit_[active]
-        given = ([scaled[v] for v in active], centroids, weights / weights.max(), threads, distances)
-        labels, lengths = assign_items(*given)
+        source = engine.place(source_of(views, np.ones(views.n_items)))
+        found = np.concatenate(assign_items(source, frame, centroids, weights / weights.max(), engine, distances))
+        labels, lengths = (found[:, 0], found[:, 1:].T) if distances else (found, np.empty((active.size, 0)))
+        labels = labels.astype(np.intp)
         labels[~views.mask.any(axis=1)] = -1
         return labels, lengths
 
@@ -326,6 +339,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
                 centres = best.centroids[list(active).index(v)] + scalings[v].shift
             else:  # the same for every item that has it, and so for every cluster
                 row = matrix[np.flatnonzero(views.mask[:, v])[:1]]
+                row = row.compute() if is_dask(row) else row
                 row = row.toarray() if is_sparse(row) else row
                 centres = np.zeros((self.n_clusters_, matrix.shape[1])) + (row if row.shape[0] else 0.0)
             centers[name] = centres

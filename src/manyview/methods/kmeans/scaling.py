@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Matrix, is_sparse
-from ...blocks import Workers, row_blocks
+from ...arrays import holds_sparse
+from ...blocks import BLOCK_BYTES
 from ...data.checks import check_choice
+from ...data.source import Rows, RowSource, source_of, view_column
 from ...data.views import Views
+from ...engines.base import Engine, cut, total
 from ...errors import ParameterError, ViewError
 from ...types import Floats
 from . import _scaled_view_kernels as kernels
-from ._scaled_views import DenseView, ScaledView, SparseView, contiguous, row_bytes
+from ._scaled_views import Centroids, ViewFrame, contiguous, open_view
 
 __all__ = ["Scaling", "learn_scaling"]
 
+_NS_PER_NUMBER = 2.0  # to read it and add it up
 _OFFSET = 15.0  # how many times its spread a view's squared mean may be before rows are centred for BLAS
 
 
@@ -54,32 +57,31 @@ def check_view_scale(view_scale: Any) -> tuple[str, ...]:
     return steps
 
 
-def learn_scaling(views: Views, view_scale: Any, weight: Floats, workers: Workers) -> list[Scaling]:
+def learn_scaling(
+    views: Views, view_scale: Any, weight: Floats, engine: Engine, source: RowSource | None = None
+) -> list[Scaling]:
     """Find each view's scaling in two passes over its rows. Only items of positive weight count."""
     steps = check_view_scale(view_scale)
-    return [
-        _learn_one(name, matrix, views.mask[:, v].copy(), steps, weight, workers)
-        for v, (name, matrix) in enumerate(views.items())
-    ]
+    source = source_of(views, weight) if source is None else source
+    return [_learn_one(views, v, steps, weight, engine, source) for v in range(views.n_views)]
 
 
 def _learn_one(
-    name: str,
-    matrix: Matrix,
-    present: NDArray[np.bool_],
-    steps: tuple[str, ...],
-    weight: Floats,
-    workers: Workers,
+    views: Views, v: int, steps: tuple[str, ...], weight: Floats, engine: Engine, source: RowSource
 ) -> Scaling:
+    name, matrix, present = views.names[v], views.values()[v], views.mask[:, v]
     width = int(matrix.shape[1])
     mass = float(weight[present].sum())
     if mass == 0.0:
         return Scaling(np.zeros(width), np.zeros(width), np.ones(width), 1.0, 0.0, 0.0, varies=False)
-    low, high, total = _ranges(matrix, present, weight, workers)
+    sparse = holds_sparse(matrix)
+    frame = ViewFrame(view_column(name), v, matrix.dtype, sparse, np.zeros(width), np.ones(width))
+    pass_over = _Pass(engine, source, frame)
+    low, high, sums = _ranges(pass_over, int((present & (weight > 0)).sum()))
     with np.errstate(over="ignore", invalid="ignore"):
         spread = high - low
         limits = np.finfo(matrix.dtype)
-        too_wide = ~(spread < 1e-3 * float(limits.max)) | ~np.isfinite(total)
+        too_wide = ~(spread < 1e-3 * float(limits.max)) | ~np.isfinite(sums)
     if too_wide.any():
         column = int(np.flatnonzero(too_wide)[0])
         raise ViewError(
@@ -93,62 +95,74 @@ def _learn_one(
     else:
         unit = float(np.exp2(np.frexp(spread.max())[1])) if moves.any() else 1.0
         scale = np.full(width, 1.0 / unit)
-    mean = total / mass
-    distance, square = _spread(matrix, present, weight, scale, mean, workers)
+    mean = sums / mass
+    distance, square = _spread(pass_over, scale, mean)
     distance, square = distance / mass, square / mass
     varies = bool(moves.any()) and distance > 0
-    centred = not is_sparse(matrix) and float(((mean * scale) ** 2).sum()) > _OFFSET * square
+    centred = not sparse and float(((mean * scale) ** 2).sum()) > _OFFSET * square
     shift = mean.astype(matrix.dtype).astype(np.float64) if centred else np.zeros(width)
     if "mean_distance" in steps and varies:
         scale, unit, square, distance = scale / distance, 1.0, square / distance**2, 1.0
     return Scaling(mean, shift, scale, unit, distance, square, varies)
 
 
-def _ranges(
-    matrix: Matrix, present: NDArray[np.bool_], weight: Floats, workers: Workers
-) -> tuple[Floats, Floats, Floats]:
-    width = int(matrix.shape[1])
+class _Pass(NamedTuple):
+    """One view, and who reads it."""
 
-    def block(rows: slice) -> tuple[Floats, Floats, Floats, NDArray[np.int64]]:
-        low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
-        stored = np.zeros(width, dtype=np.int64)
-        if is_sparse(matrix):
-            csr = (matrix.data, matrix.indices, matrix.indptr)
-            kernels.csr_column_range(*csr, rows.start, present[rows], weight[rows], low, high, total, stored)
-        else:
-            part = contiguous(matrix, rows)
-            kernels.column_range(part, present[rows], weight[rows], low, high, total)
-        return low, high, total, stored
+    engine: Engine
+    source: RowSource
+    frame: ViewFrame
 
-    low, high, total = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
+    def over(self, task: Any, shared: Any, combine: Any) -> Any:
+        n_bytes = self.source.row_bytes[self.frame.name]
+        plan = cut(self.source.n_rows, n_bytes, BLOCK_BYTES, 1e-9 * _NS_PER_NUMBER * n_bytes / 4)
+        return total(self.engine.map(task, self.source, plan, shared, None, combine), combine)[0]
+
+
+class _Range(NamedTuple):
+    low: Floats
+    high: Floats
+    sums: Floats
+    stored: NDArray[np.int64]
+
+    def merged(self, other: _Range) -> _Range:
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        return _Range(low, high, self.sums + other.sums, self.stored + other.stored)
+
+
+def _range_leaf(rows: Rows, leaf: slice, frame: ViewFrame, _: Any) -> tuple[_Range, None]:
+    """Smallest, largest and weighted sum of every column."""
+    width, matrix = frame.n_features, rows[frame.name]
+    present, weight = rows["mask"][leaf, frame.number], rows["weight"][leaf]
+    low, high, sums = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
     stored = np.zeros(width, dtype=np.int64)
-    for part in workers.map(block, row_blocks(present.size, row_bytes(matrix))):
-        np.minimum(low, part[0], out=low)
-        np.maximum(high, part[1], out=high)
-        total += part[2]
-        stored += part[3]
-    if is_sparse(matrix):
-        has_zero = stored < int((present & (weight > 0)).sum())
+    if frame.is_sparse:
+        csr = (matrix.data, matrix.indices, matrix.indptr)
+        kernels.csr_column_range(*csr, leaf.start, present, weight, low, high, sums, stored)
+    else:
+        kernels.column_range(contiguous(matrix, leaf), present, weight, low, high, sums)
+    return _Range(low, high, sums, stored), None
+
+
+def _ranges(pass_over: _Pass, n_counted: int) -> tuple[Floats, Floats, Floats]:
+    low, high, sums, stored = pass_over.over(_range_leaf, pass_over.frame, _Range.merged)
+    if pass_over.frame.is_sparse:
+        has_zero = stored < n_counted
         low[has_zero] = np.minimum(low[has_zero], 0.0)
         high[has_zero] = np.maximum(high[has_zero], 0.0)
-    return low, high, total
+    return low, high, sums
 
 
-def _spread(
-    matrix: Matrix, present: NDArray[np.bool_], weight: Floats, scale: Floats, mean: Floats, workers: Workers
-) -> tuple[float, float]:
+def _spread_leaf(rows: Rows, leaf: slice, shared: tuple[ViewFrame, Centroids], _: Any) -> tuple[Floats, None]:
     """Weighted sums of the distances of scaled rows to their mean, and of their squares."""
-    kind = SparseView if is_sparse(matrix) else DenseView
-    view: ScaledView = kind(matrix, present, np.zeros_like(mean), scale)
-    centre = view.centroids(mean[None, :])
+    frame, centre = shared
+    view, weight = open_view(frame, rows.part(leaf), "spread"), rows["weight"][leaf]
+    here = np.arange(weight.size)
+    squares = view.pair_squared_distances(slice(0, here.size), here, np.zeros_like(here), centre)
+    return np.array([weight @ np.sqrt(squares), weight @ squares]), None
 
-    def block(rows: slice) -> tuple[float, float]:
-        here = np.arange(rows.stop - rows.start)
-        squares = view.pair_squared_distances(rows, here, np.zeros_like(here), centre)
-        return float(weight[rows] @ np.sqrt(squares)), float(weight[rows] @ squares)
 
-    distance = square = 0.0
-    for part_distance, part_square in workers.map(block, row_blocks(present.size, view.row_bytes)):
-        distance += part_distance
-        square += part_square
-    return distance, square
+def _spread(pass_over: _Pass, scale: Floats, mean: Floats) -> tuple[float, float]:
+    frame = replace(pass_over.frame, scale=scale)
+    distance, square = pass_over.over(_spread_leaf, (frame, frame.centroids(mean[None, :])), np.add)
+    return float(distance), float(square)

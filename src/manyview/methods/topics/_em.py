@@ -28,6 +28,8 @@ Floats = NDArray[np.floating]
 # p is floored by adding; shares below the second number count as zero (their products would be subnormal).
 _TINY = {np.dtype(np.float32): (1e-30, 1e-18), np.dtype(np.float64): (1e-300, 1e-150)}
 _TILE_CELLS = 2**18
+# The factor of the tolerance below which an expected change may be the last one: how far changes are foreseen.
+_NEAR_END = 1.2
 
 
 def dense_above(n_topics: int) -> float:
@@ -82,7 +84,7 @@ def random_start(
     """
     topics = rng.standard_exponential((n_topics, n_words))
     topics /= topics.sum(axis=1, keepdims=True)
-    return topics.T, [np.full((n, n_topics), 1.0 / n_topics) for n in n_rows]
+    return topics.T, [np.broadcast_to(1.0 / n_topics, (n, n_topics)) for n in n_rows]
 
 
 def run_em(
@@ -98,7 +100,9 @@ def run_em(
 ) -> Outcome:
     """Iterate from a start until the log-likelihood changes by less than ``tol`` of itself, or ``max_iter`` times.
 
-    O(nnz n_topics) per iteration; memory is the shares twice and a few copies of the topics per thread.
+    O(nnz n_topics) per iteration; memory is the shares once and a few copies of the topics per thread: a row's new
+    shares depend on its own old ones alone and take their place. The answer is what the last sweep read, so a sweep
+    that looks like the last one writes nothing; where the end comes unforeseen, the same way is gone once more.
     """
     n_topics = topics.shape[1]
     width = max(n_topics, kernels.LANES)
@@ -106,20 +110,24 @@ def run_em(
     theta = [_padded(share, width, dtype) for share in shares]
     history: list[float] = []
     n_reseeded = 0
-    previous = -np.inf
+    values: list[float] = []  # at the start, then as history
     for n_iter in range(max_iter + 1):
-        value, G, fresh, loglik = _sweep(tables, theta, phi, n_topics, workers)
+        may_end = n_iter == max_iter or _end_is_near(values, tol)
+        value, G, loglik = _sweep(tables, theta, phi, n_topics, workers, advance=not may_end)
+        values.append(value)
         if n_iter > 0:
             history.append(value)
             if report is not None:
                 report(n_iter, value)
-            if n_iter == max_iter or abs(value - previous) < tol * abs(value):
-                break
-        previous = value
+            if n_iter == max_iter or abs(value - values[-2]) < tol * abs(value):
+                if may_end:
+                    break
+                return run_em(tables, topics, shares, dtype=dtype, max_iter=n_iter, tol=0, workers=workers)
+        if may_end:
+            _sweep(tables, theta, phi, n_topics, workers)
         phi, dead = _new_topics(phi, G, n_topics)
         if dead.size:
-            n_reseeded += _reseed(tables, fresh, phi, dead, loglik)
-        theta = fresh
+            n_reseeded += _reseed(tables, theta, phi, dead, loglik)
     return Outcome(
         np.ascontiguousarray(phi[:, :n_topics]),
         [np.ascontiguousarray(share[:, :n_topics]) for share in theta],
@@ -164,26 +172,44 @@ def _padded(values: Floats, width: int, dtype: Any) -> NDArray[Any]:
     return padded
 
 
+def _end_is_near(values: Sequence[float], tol: float) -> bool:
+    """Whether the next change may be the one that ends it: changes shrink by about the same factor each time."""
+    if len(values) < 3:
+        return False
+    before, last = abs(values[-2] - values[-3]), abs(values[-1] - values[-2])
+    return last * last < _NEAR_END * tol * abs(values[-1]) * before
+
+
 def _sweep(
-    tables: Sequence[Counts], theta: Sequence[NDArray[Any]], phi: NDArray[Any], n_topics: int, workers: Workers
-) -> tuple[float, NDArray[np.float64], list[NDArray[Any]], list[NDArray[np.float64]]]:
-    """Read every table once: log-likelihood, G, the new shares, and the log-likelihood of each row."""
+    tables: Sequence[Counts],
+    theta: Sequence[NDArray[Any]],
+    phi: NDArray[Any],
+    n_topics: int,
+    workers: Workers,
+    *,
+    advance: bool = True,
+) -> tuple[float, NDArray[np.float64], list[NDArray[np.float64]]]:
+    """Read every table once: log-likelihood, G, and the log-likelihood of each row.
+
+    Block by block the new shares overwrite ``theta``, unless it is to stay where it is (``advance``).
+    """
     G = np.zeros(phi.shape)
     value = 0.0
-    fresh = [np.empty_like(share) for share in theta]
     loglik = [np.zeros(table.n_rows) for table in tables]
-    for table, old, new, row_values in zip(tables, theta, fresh, loglik, strict=True):
+    for table, shares, row_values in zip(tables, theta, loglik, strict=True):
 
-        def block(rows: slice, table: Counts = table, old: Any = old, new: Any = new, out: Any = row_values) -> Any:
-            partial = np.zeros(phi.shape, dtype=phi.dtype)
+        def block(rows: slice, table: Counts = table, shares: Any = shares, out: Any = row_values) -> Any:
+            partial, new = np.zeros(phi.shape, dtype=phi.dtype), np.empty_like(shares[rows])
             step = _csr_block if is_sparse(table.matrix) else _dense_block
-            step(table, rows, old[rows], phi, n_topics, new[rows], partial, out[rows])
+            step(table, rows, shares[rows], phi, n_topics, new, partial, out[rows])
+            if advance:
+                shares[rows] = new
             return partial, float(table.weight[rows] @ out[rows])
 
         for partial, part in workers.map(block, table.blocks(n_topics)):
             G += partial
             value += part
-    return value, G, fresh, loglik
+    return value, G, loglik
 
 
 def _csr_block(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 
 from ...arrays import Matrix, as_matrix
-from ...blocks import workers
+from ...blocks import row_blocks, workers
 from ...data.checks import as_generator, missing_rows
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Number
 from ...data.views import Views, is_one_array
@@ -70,8 +70,9 @@ class PLSA(ClusterMixin, MultiviewEstimator):
     Notes
     -----
     An iteration takes O(nnz n_topics) time and touches only the non-zeros; above a density that depends on
-    ``n_topics`` the table is kept dense and goes through matrix products. Memory beyond the data is the shares twice
-    (n_items x n_topics) and a few n_topics x n_features tables per thread. float32 data are fitted in float32.
+    ``n_topics`` the table is kept dense and goes through matrix products. Memory beyond the data is the shares once
+    (n_items x n_topics; twice from the second start on) and a few n_topics x n_features tables per thread. float32
+    data are fitted in float32.
 
     T. Hofmann, "Probabilistic latent semantic analysis", UAI 1999; weighted as in Q. Yang and others, ACL 2009.
 
@@ -223,7 +224,8 @@ class PLSA(ClusterMixin, MultiviewEstimator):
             from sklearn.cluster import KMeans
 
             kmeans = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31)))
-            self.hellinger_centers_ = kmeans.fit(np.sqrt(self.item_topics_[filled])).cluster_centers_
+            roots = self.item_topics_[filled]
+            self.hellinger_centers_ = kmeans.fit(np.sqrt(roots, out=roots)).cluster_centers_
         self.labels_ = self._labels(self.item_topics_, filled)
         shares = np.eye(n_clusters, self.n_topics_)
         if self.hellinger_centers_ is not None:
@@ -234,14 +236,16 @@ class PLSA(ClusterMixin, MultiviewEstimator):
         self.cluster_topics_ = shares
 
     def _labels(self, shares: NDArray[Any], filled: NDArray[np.bool_]) -> Labels:
-        labels = np.full(shares.shape[0], -1, dtype=np.intp)
         if self.hellinger_centers_ is None:
-            labels[filled] = shares[filled].argmax(axis=1)
-        elif filled.any():
+            labels = shares.argmax(axis=1)
+        else:
             from sklearn.metrics import pairwise_distances_argmin
 
-            roots = np.sqrt(shares[filled], dtype=self.hellinger_centers_.dtype)
-            labels[filled] = pairwise_distances_argmin(roots, self.hellinger_centers_)
+            labels = np.empty(shares.shape[0], dtype=np.intp)
+            for rows in row_blocks(shares.shape[0], shares.shape[1] * shares.itemsize):
+                roots = np.sqrt(shares[rows], dtype=self.hellinger_centers_.dtype)
+                labels[rows] = pairwise_distances_argmin(roots, self.hellinger_centers_)
+        labels[~filled] = -1
         return labels
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

@@ -64,7 +64,7 @@ def clusters_page(
         rows.sort(key=lambda row: -1.0 if row.cohesion is None else row.cohesion, reverse=True)
     elif sort == "proposals":
         rows.sort(key=lambda row: -row.n_open)
-    coarser, finer = neighbouring_levels(run) if run is not None and run == index.run() else (None, None)
+    coarser, finer = levels_beside(index, run)
     return models.ClustersPage(
         run=run_facts(run),
         coarser=coarser,
@@ -74,6 +74,11 @@ def clusters_page(
         n_unplaced=int((index.assignment(run) < 0).sum()),
         command=command(index, "show", "--run", run.id) if run else command(index, "fit"),
     )
+
+
+def levels_beside(index: Index, run: Run | None) -> tuple[int | None, int | None]:
+    """The next coarser and finer number of clusters, for the newest run; None where there is none."""
+    return neighbouring_levels(run) if run is not None and run == index.run() else (None, None)
 
 
 def _wanted(row: models.ClusterRow, text: str, tag: str | None, pinned: bool | None) -> bool:

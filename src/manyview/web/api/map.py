@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Response
 from ...workflow.reading.index import Index
 from ...workflow.reading.map_layout import MapLayout, read_map
 from .. import models
+from .clusters import levels_beside
 from .common import Here, RunNumber, Word
 
 router = APIRouter(prefix="/api/map", tags=["map"])
@@ -72,6 +73,7 @@ def map_page(index: Index, run_id: int | None = None) -> models.MapPage:
             x, y = np.median(mine, axis=0).tolist()
             name = one.name or f"cluster {one.id}"
             names.append(models.MapName(id=one.id, name=name, is_guess=one.is_guess, size=one.size, x=x, y=y))
+    coarser, finer = levels_beside(index, run)
     return models.MapPage(
         state="ready",
         run=run.id,
@@ -79,6 +81,8 @@ def map_page(index: Index, run_id: int | None = None) -> models.MapPage:
         n_missing=int(index.ids.size - layout.rows.size),
         made_at=layout.made_at,
         clusters=names,
+        coarser=coarser,
+        finer=finer,
     )
 
 

@@ -7,15 +7,22 @@ from typing import Annotated, Literal
 import numpy as np
 from fastapi import APIRouter, Query
 
+from ...collection.runs import Run
 from ...types import Mask
+from ...workflow.reading.alike import STOPS, alike_to, read_asked
 from ...workflow.reading.content import find_all
 from ...workflow.reading.index import Index
+from ...workflow.reading.search import Query as Search
+from ...workflow.reading.search import matching, parse_query
 from .. import models
+from ..members import member_facts
 from .common import Here, Offset, RunNumber, Text, command
 from .items import Limit, facets_of, item_rows
 
 router = APIRouter(prefix="/api/search", tags=["search"])
 
+_MOST_SHOWN = 60
+"""Of the items that others have to be like."""
 Order = Literal["best", "id", "name", "confidence", "typical", "date", "newest"]
 
 
@@ -58,7 +65,7 @@ def search_page(
         total=len(hits),
         offset=offset,
         items=[
-            models.FoundItem(**row.model_dump(), how=hit.how, score=None if hit.score is None else round(hit.score, 4))
+            models.FoundItem(**row.model_dump(), how=hit.how, score=None if hit.score is None else round(hit.score, 6))
             for row, hit in zip(rows, shown, strict=True)
         ],
         query=answer.query,
@@ -66,6 +73,25 @@ def search_page(
         seen=answer.seen,
         sentence=answer.sentence,
         n_more=0 if more else len(answer.more),
+        like=_like(index, answer.query, run),
+    )
+
+
+def _like(index: Index, q: str, run: Run | None) -> models.Like | None:
+    """What a search wants others to be like, and how many are, at each stop."""
+    query = parse_query(q)
+    term = next((one for one in query.terms if one.kind == "like" and not one.negated), None)
+    if term is None:
+        return None
+    asked, rest = read_asked(term.value), Search(tuple(one for one in query.terms if one is not term))
+    rows, others = matching(index, rest, run), alike_to(index, asked.items, run)
+    here = index.ids[index.mask_of(np.array(asked.items, dtype=np.int64))].tolist()
+    facts = member_facts(index, here[:_MOST_SHOWN])
+    return models.Like(
+        items=[models.Member(**facts[item]) for item in asked.items if item in facts],
+        n_items=len(here),
+        least=asked.least,
+        stops=[models.LikeStop(least=stop, n=int((rows & others.at_least(stop)).sum())) for stop in STOPS],
     )
 
 

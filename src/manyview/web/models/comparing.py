@@ -66,3 +66,6 @@ class MapPage(Response):
     """Items that came after the map was made, or that no view describes."""
     made_at: str | None
     clusters: list[MapName]
+    coarser: int | None = None
+    """Clusters at the next coarser level of the newest run; None where there is none."""
+    finer: int | None = None

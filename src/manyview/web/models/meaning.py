@@ -56,10 +56,26 @@ class NameAndTag(Request):
 
 
 class FoundItem(ItemRow):
-    how: Literal["tag", "words", "looks"]
-    """By the very tag; by words of its name, tags or text; by what it seems to show."""
+    how: Literal["tag", "words", "looks", "alike"]
+    """By the very tag; by words of its name, tags or text; by what it seems to show; by being like some items."""
     score: float | None
-    """How well the picture fits what was asked; None where pictures were not asked."""
+    """How well the picture fits what was asked, or the share of blind pairs that are less alike; else None."""
+
+
+class LikeStop(Response):
+    least: float
+    n: int
+    """Items that are at least that much alike."""
+
+
+class Like(Response):
+    items: list[Member]
+    """What the others have to be like, some of it where there is much."""
+    n_items: int
+    least: float
+    """How much: the share of pairs of items picked blindly that are less alike."""
+    stops: list[LikeStop]
+    """From almost the same to somewhat alike."""
 
 
 class SearchPage(ItemsPage):
@@ -69,5 +85,7 @@ class SearchPage(ItemsPage):
     sentence: str
     n_more: int
     """Pictures that fit less, and are listed only where they are asked for."""
+    like: Like | None = None
+    """Where the search asks for more like some items."""
     vocabulary: int | None = None
     """In an exported site: how many words its pictures can be asked for; free sentences only where it is served."""

@@ -22,6 +22,7 @@ from ...meaning.words import as_english, check_language
 from ...types import Mask, Places
 from ..looks import VIEW, Looks, has_looks
 from ..own_model import own_model, own_texts
+from .alike import HARDLY, alike_to, most_alike_first, read_asked, say_alike
 from .index import Index
 from .search import Query, Term, find_rows, matching, parse_query
 
@@ -40,10 +41,12 @@ class Hit(NamedTuple):
     """An item that was found."""
 
     item: int
-    how: Literal["tag", "words", "looks"]
-    """"tag": it carries the very tag; "words": its name, tags or text hold the words; "looks": it seems to show it."""
+    how: Literal["tag", "words", "looks", "alike"]
+    """"tag": it carries the very tag; "words": its name, tags or text hold the words; "looks": it seems to show it;
+    "alike": it is like the items that were asked for."""
     score: float | None
-    """How well the picture fits; None where the pictures were not asked, or there is none."""
+    """How well the picture fits, or how much alike it is: the share of pairs of items picked blindly that are less so.
+    None where nobody asked for that."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,11 @@ def search_all(index: Index, text: str, run: Run | None = None, *, language: str
     query = parse_query(text)
     found = np.flatnonzero(matching(index, query, run))
     asked = " ".join(term.value for term in query.terms if _is_free(term))
+    like = next((term for term in query.terms if term.kind == "like" and not term.negated), None)
+    if like is not None:
+        if not asked:
+            return _alike(index, query, run, like)
+        found = most_alike_first(alike_to(index, read_asked(like.value).items, run), found)
     ranking, why_not = None, ""
     try:
         ranking = _ranked(index, query, run, as_english(asked, language), language) if asked else None
@@ -85,6 +93,22 @@ def search_all(index: Index, text: str, run: Run | None = None, *, language: str
     )
     shown = [*hits, *looks[:n_shown]]
     return Answer(str(query), shown, looks[n_shown:], ranking.answer, _sentence(ranking, len(hits), n_shown))
+
+
+def _alike(index: Index, query: Query, run: Run | None, like: Term) -> Answer:
+    """What is enough like some items, the most alike first; then what is less so, as far as it is alike at all."""
+    asked = read_asked(like.value)
+    others = alike_to(index, asked.items, run)
+    rest = matching(index, Query(tuple(term for term in query.terms if term is not like)), run)
+    enough = others.at_least(asked.least)
+
+    def listed(mask: Mask) -> list[Hit]:
+        rows = most_alike_first(others, np.flatnonzero(mask & rest))
+        return [Hit(int(index.ids[row]), "alike", float(others.share[row])) for row in rows]
+
+    hits, more = listed(enough), listed(others.at_least(HARDLY) & ~enough)
+    n_asked = int(index.mask_of(np.array(asked.items, dtype=np.int64)).sum())
+    return Answer(str(query), hits, more, None, say_alike(len(hits), n_asked, asked.least))
 
 
 def find_all(

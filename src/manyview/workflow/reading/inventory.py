@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from ...blocks import effective_n_jobs
 from ...collection.store import Store
 from ...steps import in_words
@@ -70,22 +72,25 @@ class Inventory:
 
 def take_inventory(collection: Store) -> Inventory:
     """Count what is in a collection."""
-    items = list(collection.items)
     tags = collection.tags
-    formats = Counter(item.format or item.kind for item in items)
+    kinds = collection.items.formats()
+    formats: Counter[str] = Counter()
+    for counts in kinds.values():
+        formats.update(counts)
+    n_items = formats.total()
     cores = effective_n_jobs(None)
-    work = sum(SECONDS[item.kind] for item in items) / cores + 20.0
+    work = sum(SECONDS[kind] * sum(counts.values()) for kind, counts in kinds.items()) / cores + 20.0
     return Inventory(
-        n_items=len(items),
+        n_items=n_items,
         formats=dict(formats.most_common()),
         n_tags=tags.n_tags,
         n_tag_uses=int(tags.yes.nnz),
-        n_untagged=int(sum(1 for row in range(tags.n_items) if tags.yes.indptr[row] == tags.yes.indptr[row + 1])),
+        n_untagged=int((np.diff(tags.yes.indptr) == 0).sum()),
         scripts=dict(Counter(_script(name) for name in tags.names).most_common()),
         n_copies=collection.whereabouts.n_copies(),
         views=(*collection.view_names, *(n for n in default_views(collection) if n not in collection.view_names)),
         seconds=work,
-        memory=BASE_BYTES + BYTES_PER_ITEM * len(items),
+        memory=BASE_BYTES + BYTES_PER_ITEM * n_items,
     )
 
 

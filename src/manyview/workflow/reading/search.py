@@ -2,10 +2,9 @@
 
 ``tag:beach -tag:people cluster:12 untagged confidence<0.4 "free words"``: every part has to hold, ``-`` in front says
 that it must not. ``date:2019-06..2019-08`` asks when a picture was taken, ``camera:"EOS 80D"`` and ``lens:`` with what,
-``near:48.1,11.6,5km`` where. Words match names, tags and texts from their beginning; quotes keep words together, also
+``near:48.1,11.6,5km`` where; ``like:3,5`` asks for more like these, ``like:3,5,99.9%`` for what is nearly the same. Words match names, tags and texts from their beginning; quotes keep words together, also
 in ``tag:"blue hour"``, and a quote inside quotes is written twice. The exported site has the same language, but for
-when, with what and where, in ``frontend/src/lib/site-search.ts``; both answer the questions of ``tests/search.json``
-alike.
+``like:``, in ``frontend/src/lib/site/site-search.ts``; both answer the questions of ``tests/search.json`` alike.
 """
 
 from __future__ import annotations
@@ -22,13 +21,14 @@ from ...collection.sorted_numbers import among
 from ...data.tags import match_key
 from ...errors import ParameterError
 from ...types import Mask
+from .alike import alike_to, read_asked
 from .index import Index
 from .typical import typical_rows
 
 __all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
 
 
-KEYS = ("tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near")
+KEYS = ("tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near", "like")
 FLAGS = ("untagged", "tagged", "unplaced")
 SORTS = ("id", "name", "confidence", "typical", "date", "newest")
 _DAY = r"\d{4}(?:-\d\d(?:-\d\d)?)?"
@@ -124,6 +124,8 @@ def _term(found: re.Match[str]) -> Term:
             raise ParameterError(
                 f"near takes latitude, longitude and a distance in km or m, such as near:48.1,11.6,5km; got {value!r}."
             )
+        if key == "like":
+            return Term(key, str(read_asked(value)), negated)
         if key in KEYS:
             return Term(key, value.strip(), negated)
         return Term("words", f"{found['key']}:{value}", negated)
@@ -237,6 +239,11 @@ def _by_field(index: Index, term: Term, run: Run | None) -> Mask:
     return np.array([wanted in text for text in index.texts_of(term.kind)], dtype=bool)
 
 
+def _by_likeness(index: Index, term: Term, run: Run | None) -> Mask:
+    asked = read_asked(term.value)
+    return alike_to(index, asked.items, run).at_least(asked.least)
+
+
 def _by_place(index: Index, term: Term, run: Run | None) -> Mask:
     """By the haversine: the great circle between two points."""
     asked = _PLACE.fullmatch(term.value)
@@ -260,6 +267,7 @@ _FIND: dict[str, Callable[[Index, Term, Run | None], Mask]] = {
     "camera": _by_field,
     "lens": _by_field,
     "near": _by_place,
+    "like": _by_likeness,
     "confidence": _by_confidence,
     "words": _by_words,
     "untagged": lambda index, term, run: np.asarray(index.n_tags == 0),

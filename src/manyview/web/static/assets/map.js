@@ -4242,7 +4242,8 @@ void main() {
   if (vForm < 0.5) d = length(p) - 0.9;
   else if (vForm < 1.5) d = max(abs(p.x), abs(p.y)) - 0.78;
   else if (vForm < 2.5) d = max(abs(p.x) * 0.9 - p.y * 0.5, p.y) - 0.62;
-  else d = abs(p.x) + abs(p.y) - 1.0;
+  else if (vForm < 3.5) d = abs(p.x) + abs(p.y) - 1.0;
+  else d = max(min(abs(p.x), abs(p.y)) - 0.32, max(abs(p.x), abs(p.y)) - 0.95);
   float edge = fwidth(d);
   float inside = 1.0 - smoothstep(-edge, edge, d);
   if (inside * vLook.a < 0.01) discard;

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import is_sparse
-from ..blocks import workers
-from ..completion.items import Items, fit_items
-from ..completion.nearest import Nearest
-from ..data.checks import as_generator
-from ..data.tags import as_tag_table
-from ..data.views import Views
-from ..errors import ParameterError
-from ..types import Singles
+from ...arrays import is_sparse
+from ...blocks import workers
+from ...completion.items import Items, fit_items
+from ...completion.nearest import Nearest
+from ...data.checks import as_generator
+from ...data.tags import as_tag_table
+from ...data.views import Views
+from ...errors import ParameterError
+from ...types import Singles
 
 __all__ = ["MatrixRecovery", "MultiOutputForest", "PlainNeighbours", "SparseReconstruction"]
 

@@ -1,0 +1,234 @@
+"""The rows of all views, wherever they are: in memory, in files, or in the chunks of Dask arrays.
+
+A ``RowSource`` holds columns: matrices and vectors with one row per item. ``source.rows(start, stop)`` opens a part of
+them. A source pickles as the paths of its files (memory-mapped arrays are never read for that), so it can be sent to
+other processes; columns in memory go along as they are, and the chunks of a Dask array are sent by whoever runs the
+task.
+
+``Rows`` are some consecutive rows, ready to be read. ``rows.kept`` survives from one call to the next in the same
+process and may be lost at any time: what is kept there must be computable again, to the last bit, from the rows.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Matrix, holds_sparse, is_dask, is_sparse
+from ..errors import ViewError
+
+__all__ = ["FilePart", "RowSource", "Rows", "csr_of", "file_part", "pieces_of", "source_of", "stack", "view_column"]
+
+_MOST_OPEN = 512  # spans whose kept results a process remembers; the oldest go first
+
+
+class Rows:
+    """Consecutive rows of all columns, from ``start`` on."""
+
+    def __init__(self, start: int, columns: Mapping[str, Any], kept: dict[Any, Any]) -> None:
+        self.start = start
+        self.columns = dict(columns)
+        self.kept = kept
+        self.made: dict[Any, Any] = {}
+        """What was made of these columns and may refer to them; gone with them."""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+    def part(self, rows: slice) -> Rows:
+        """Some of these rows, with nothing kept."""
+        return Rows(self.start + rows.start, {name: column[rows] for name, column in self.columns.items()}, {})
+
+
+def view_column(name: str) -> str:
+    """The name of a view's column in a source."""
+    return f"view {name}"
+
+
+def source_of(views: Any, weight: NDArray[np.float64]) -> RowSource:
+    """The rows of a ``Views``: its matrices, its "mask", and the "weight" of each item."""
+    columns = {view_column(name): matrix for name, matrix in views.items()}
+    sizes = {}
+    for name, matrix in views.items():
+        held, size = views.values_per_row(name), matrix.dtype.itemsize
+        sizes[view_column(name)] = 12 * held + 16 if holds_sparse(matrix) else held * size
+    return RowSource(columns | {"mask": views.mask, "weight": weight}, row_bytes=sizes)
+
+
+class FilePart(NamedTuple):
+    """Where an array lies in a file, in C order."""
+
+    path: str
+    dtype: str
+    offset: int
+    shape: tuple[int, ...]
+    size: int  # of the file, and when it was last changed: another one is not taken for it
+    changed: int
+
+    def open(self) -> NDArray[Any]:
+        try:
+            status = Path(self.path).stat()
+        except OSError as error:
+            raise ViewError(
+                f"{self.path} cannot be opened here ({error.strerror}). Every worker must see the files of the views "
+                "under the same path: put them on storage that all of them share."
+            ) from error
+        if (status.st_size, status.st_mtime_ns) != (self.size, self.changed):
+            raise ViewError(f"{self.path} is not the file it was when the work began. Start again with the new one.")
+        if 0 in self.shape:
+            return np.empty(self.shape, dtype=self.dtype)
+        return np.memmap(self.path, self.dtype, "r", self.offset, self.shape)
+
+
+def file_part(array: NDArray[Any]) -> FilePart | None:
+    """Where a memory-mapped array, or a part of one, lies in its file; None for other arrays."""
+    root: Any = array
+    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
+        root = root.base
+    if not isinstance(root, np.memmap) or root.filename is None or not array.flags.c_contiguous:
+        return None
+    apart = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
+    path = Path(root.filename).absolute()
+    status = path.stat()
+    return FilePart(
+        str(path), array.dtype.str, int(root.offset) + apart, array.shape, status.st_size, status.st_mtime_ns
+    )
+
+
+class RowSource:
+    """Named columns of ``n_rows`` rows each: dense arrays, CSR matrices or Dask arrays."""
+
+    def __init__(
+        self, columns: Mapping[str, Any], key: str | None = None, row_bytes: Mapping[str, float] | None = None
+    ) -> None:
+        self.columns = dict(columns)
+        self.row_bytes = dict(row_bytes or {})  # of views, on average
+        self.n_rows = int(next(iter(self.columns.values())).shape[0])
+        self.key = uuid.uuid4().hex if key is None else key
+        self._open: dict[tuple[int, int], Rows] = {}
+        self._kept: OrderedDict[tuple[int, int], dict[Any, Any]] = OrderedDict()
+
+    @property
+    def is_remote(self) -> bool:
+        """Are some columns in chunks that this process does not hold?"""
+        return any(is_dask(column) or column is None for column in self.columns.values())
+
+    def rows(self, start: int, stop: int, pieces: Mapping[str, Sequence[Any]] | None = None) -> Rows:
+        """Open the rows from start to stop; ``pieces`` are those of the columns whose chunks came with the task."""
+        place = (start, stop)
+        if place in self._open:
+            return self._open[place]
+        columns = {name: column[start:stop] for name, column in self.columns.items() if not _is_chunked(column)}
+        for name, parts in (pieces or {}).items():
+            columns[name] = stack(parts)
+        rows = Rows(start, columns, self._kept.setdefault(place, {}))
+        self._kept.move_to_end(place)
+        while len(self._kept) > _MOST_OPEN:
+            self._kept.popitem(last=False)
+        if not pieces:  # chunks belong to Dask, and are not to be held
+            self._open[place] = rows
+        return rows
+
+    def take(self, items: NDArray[np.intp]) -> Rows:
+        """Chosen rows, in order, in memory."""
+        columns = {}
+        for name, column in self.columns.items():
+            taken = column[items]
+            columns[name] = taken.compute() if is_dask(taken) else taken
+        return Rows(0, columns, {})
+
+    def forget(self) -> None:
+        """Let go of all that was kept, as a process that has just started."""
+        self._open.clear()
+        self._kept.clear()
+
+    def __reduce__(self) -> Any:
+        return _opened, (self.key, {name: _described(column) for name, column in self.columns.items()})
+
+
+class _SparseFiles(NamedTuple):
+    """A CSR matrix: three arrays, in files or not."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    shape: tuple[int, int]
+
+
+def _is_chunked(column: Any) -> bool:
+    return column is None or is_dask(column)
+
+
+def _described(column: Any) -> Any:
+    """A column as it is sent: by path where it lies in a file, and not at all where it is in chunks."""
+    if _is_chunked(column):
+        return None
+    if is_sparse(column):
+        data, indices, indptr = (file_part(part) or part for part in (column.data, column.indices, column.indptr))
+        return _SparseFiles(data, indices, indptr, column.shape)
+    return file_part(column) or column
+
+
+_SOURCES: OrderedDict[str, RowSource] = OrderedDict()
+_MOST_SOURCES = 4
+
+
+def _opened(key: str, described: Mapping[str, Any]) -> RowSource:
+    """The source as this process knows it, so that what was kept is there again; opened where it is new."""
+    if key not in _SOURCES:
+        columns = {name: _open_column(column) for name, column in described.items()}
+        n_rows = next((column.shape[0] for column in columns.values() if column is not None), 0)
+        source = RowSource.__new__(RowSource)
+        source.columns, source.n_rows, source.key, source.row_bytes = columns, n_rows, key, {}
+        source._open, source._kept = {}, OrderedDict()
+        _SOURCES[key] = source
+    _SOURCES.move_to_end(key)
+    while len(_SOURCES) > _MOST_SOURCES:
+        _SOURCES.popitem(last=False)
+    return _SOURCES[key]
+
+
+def _open_column(column: Any) -> Any:
+    if isinstance(column, FilePart):
+        return column.open()
+    if isinstance(column, _SparseFiles):
+        data, indices, indptr = (part.open() if isinstance(part, FilePart) else part for part in column[:3])
+        return csr_of(data, indices, indptr, column.shape)
+    return column
+
+
+def csr_of(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
+    """A CSR matrix of parts that were checked before: the constructor would look at all of them."""
+    from scipy.sparse import csr_matrix
+
+    matrix = csr_matrix(shape, dtype=data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = data, indices, indptr
+    return matrix
+
+
+def pieces_of(column: Any, start: int, stop: int) -> list[Any]:
+    """The rows from start to stop of a Dask array, as one delayed piece of each chunk that holds some of them."""
+    edges = np.concatenate([[0], np.cumsum(column.chunks[0])])
+    chunks = column.to_delayed().ravel()
+    found = []
+    for chunk, low, high in zip(chunks, edges[:-1], edges[1:], strict=True):
+        first, last = max(start, int(low)), min(stop, int(high))
+        if first < last:
+            whole = (first, last) == (low, high)
+            found.append(chunk if whole else chunk[first - int(low) : last - int(low)])
+    return found
+
+
+def stack(parts: Sequence[Any]) -> Matrix:
+    """Pieces of consecutive rows as one matrix, in the layout that kernels are compiled for."""
+    if is_sparse(parts[0]):
+        from scipy.sparse import csr_matrix, vstack
+
+        return csr_matrix(parts[0] if len(parts) == 1 else vstack(parts, format="csr"))
+    return np.ascontiguousarray(parts[0] if len(parts) == 1 else np.concatenate(parts))

@@ -1,0 +1,74 @@
+"""Engines of this process: one thread, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..arrays import is_dask
+from ..blocks import Workers
+from ..data.source import Rows, RowSource, pieces_of
+from .base import Combine, Plan, Task, add_up, gathered
+
+__all__ = ["LocalEngine"]
+
+
+class LocalEngine:
+    """Threads that work on the leaves of all spans; one thread where ``threads`` has no more."""
+
+    def __init__(self, threads: Workers) -> None:
+        self.threads = threads
+
+    def place(self, source: RowSource) -> RowSource:
+        return source
+
+    def map(
+        self,
+        task: Task,
+        source: RowSource,
+        plan: Plan,
+        shared: Any,
+        states: Sequence[Any] | None = None,
+        combine: Combine = add_up,
+    ) -> Iterator[tuple[Any, Any]]:
+        if source.is_remote:
+            yield from self._map_chunks(task, source, plan, shared, states, combine)
+            return
+        leaves = [(number, leaf) for number, span in enumerate(plan.spans) for leaf in span.leaves]
+
+        def work(place: tuple[int, slice]) -> tuple[Any, Any]:
+            number, leaf = place
+            span = plan.spans[number]
+            state = None if states is None else states[number][leaf]
+            return task(source.rows(span.start, span.stop), leaf, shared, state)
+
+        results = self.threads.map(work, leaves)
+        for span in plan.spans:
+            yield gathered(results, len(span.leaves), combine)
+
+    def _map_chunks(
+        self, task: Task, source: RowSource, plan: Plan, shared: Any, states: Sequence[Any] | None, combine: Combine
+    ) -> Iterator[tuple[Any, Any]]:
+        """Rows of Dask arrays without a cluster: one span in memory at a time."""
+        import dask
+
+        chunked = {name: column for name, column in source.columns.items() if is_dask(column)}
+        for number, span in enumerate(plan.spans):
+            pieces = {name: pieces_of(column, span.start, span.stop) for name, column in chunked.items()}
+            (found,) = dask.compute(pieces)
+            rows = source.rows(span.start, span.stop, found)
+            state = None if states is None else states[number]
+
+            def work(leaf: slice, rows: Rows = rows, state: Any = state) -> tuple[Any, Any]:
+                return task(rows, leaf, shared, None if state is None else state[leaf])
+
+            yield gathered(self.threads.map(work, span.leaves), len(span.leaves), combine)
+
+    def let_go(self, states: Sequence[Any]) -> None:
+        pass
+
+    def keep(self, states: Sequence[Any]) -> list[Any]:
+        return list(states)
+
+    def read(self, state: Any) -> Any:
+        return state

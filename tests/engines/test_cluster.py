@@ -1,0 +1,254 @@
+"""Work on a Dask cluster: the same bits as on one thread, whatever the chunks, and whoever dies."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import manyview
+from manyview import RobustMultiviewKMeans, Views
+from manyview.engines import base
+from manyview.errors import ParameterError, ViewError, WorkerError
+
+pytest.importorskip("distributed")
+import dask.array as da
+from distributed import Client, LocalCluster
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+N = 3000
+
+
+def start(n_workers):
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        worker_dashboard_address=None,
+        silence_logs=50,
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    with start(2) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def short_spans(monkeypatch):
+    """Many spans, though there is little to do."""
+    monkeypatch.setattr(base, "SPAN_SECONDS", 0.002)
+
+
+def data(dtype=np.float32, missing=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(6, size=N)
+    looks = rng.normal(size=(6, 24))[truth] + 2 * rng.normal(size=(N, 24))
+    text = rng.normal(size=(6, 9))[truth] + 2 * rng.normal(size=(N, 9))
+    text[rng.random(N) < missing] = np.nan
+    tags = csr_matrix((rng.random((N, 40)) < 0.05 + 0.3 * (truth[:, None] == np.arange(40) % 6)).astype(dtype))
+    return {"looks": looks.astype(dtype), "text": text.astype(dtype), "tags": tags}
+
+
+def robust(**settings):
+    given = {"n_clusters": 6, "view_scale": "minmax", "n_init": 2, "random_state": 0, "max_iter": 15, "n_jobs": 1}
+    return RobustMultiviewKMeans(**{**given, **settings})
+
+
+def in_chunks(views, rows):
+    """The same views as Dask arrays; sparse ones in CSR chunks."""
+
+    def sparse(matrix):
+        numbers = da.arange(matrix.shape[0], chunks=rows)
+        cut = numbers.map_blocks(
+            lambda part: matrix[part[0] : part[-1] + 1] if part.size else matrix[:0],
+            new_axis=1,
+            chunks=(numbers.chunks[0], (matrix.shape[1],)),
+            dtype=matrix.dtype,
+            meta=csr_matrix((0, 0), dtype=matrix.dtype),
+        )
+        return cut
+
+    return {
+        name: sparse(m) if isinstance(m, csr_matrix) else da.from_array(m, chunks=(rows, m.shape[1]))
+        for name, m in views.items()
+    }
+
+
+def same(one, two):
+    """Labels, and everything they came from, to the last bit."""
+    assert np.array_equal(one.labels_, two.labels_)
+    assert np.array_equal(one.objective_, two.objective_)
+    assert all(np.array_equal(one.cluster_centers_[name], two.cluster_centers_[name]) for name in one.view_names_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_two_workers_give_the_bits_of_one_thread(client, dtype, tmp_path):
+    views = data(dtype, missing=0.2)
+    np.save(tmp_path / "looks.npy", views["looks"])
+    views["looks"] = np.load(tmp_path / "looks.npy", mmap_mode="r")  # read by the workers themselves
+    alone = robust().fit(views)
+    with manyview.on(client):
+        there = robust().fit(views)
+        assert np.array_equal(there.predict(views), alone.predict(views))
+        assert there.score(views) == alone.score(views)
+    same(there, alone)
+
+
+@pytest.mark.parametrize("rows", [700, 1024])
+def test_chunks_of_dask_arrays_change_nothing(client, rows):
+    views = data(missing=0.2)
+    alone = robust(assign="exact").fit(views)
+    with manyview.on(client):
+        chunks = Views(in_chunks(views, rows))
+        there = robust(assign="exact").fit(chunks)
+        assert np.array_equal(there.predict(chunks), alone.predict(views))
+    same(there, alone)
+    assert "sparse" in repr(chunks) and chunks.in_chunks == ("looks", "text", "tags")
+
+
+def test_dask_arrays_without_a_cluster():
+    views = data()
+    with manyview.on("serial"):
+        same(robust(n_init=1).fit(in_chunks(views, 999)), robust(n_init=1).fit(views))
+
+
+def test_one_dask_array_is_one_view(client):
+    X = data()["looks"]
+    with manyview.on(client):
+        model = robust(n_init=1).fit(da.from_array(X, chunks=(500, 24)))
+    same(model, robust(n_init=1).fit(X))
+
+
+def test_nothing_is_left_behind(client, tmp_path):
+    with manyview.on(client, folder=tmp_path / "work"):
+        robust(n_init=1).fit(data())
+    assert len(list((tmp_path / "work" / "states").iterdir())) <= 40  # the last states of the one start
+
+
+def _broken(chunk, block_info=None):
+    if block_info[0]["chunk-location"][0] == 2:
+        raise OSError("the disk is gone")
+    return chunk
+
+
+def test_a_bad_chunk_is_named_before_anything_else_runs(client):
+    X = data()["looks"]
+    bad = X.copy()
+    bad[2100, 5] = np.inf
+    with manyview.on(client):
+        with pytest.raises(ViewError, match=r"view 'looks': chunk 2 \(rows 2000 to 2999\).*inf in row 100, column 5"):
+            Views({"looks": da.from_array(bad, chunks=(1000, 24))})
+        broken = da.from_array(X, chunks=(1000, 24)).map_blocks(_broken, dtype=X.dtype, meta=np.empty((0, 0), X.dtype))
+        with pytest.raises(ViewError, match=r"view 'looks': chunk 2 \(rows 2000 to 2999\).*the disk is gone"):
+            Views({"looks": broken})
+    with pytest.raises(ViewError, match="chunks that are sparse, but the Dask array says otherwise"):
+        Views({"tags": da.from_array(X, chunks=(1000, 24)).map_blocks(csr_matrix, meta=np.empty((0, 0), X.dtype))})
+    unknown = da.from_array(X, chunks=(1000, 24))
+    unknown = unknown[unknown[:, 0] > 0]
+    with pytest.raises(ViewError, match="do not know their length"):
+        Views({"looks": unknown})
+
+
+def test_what_cannot_be_done_in_chunks_says_what_to_do():
+    chunks = in_chunks(data(), 1000)
+    with pytest.raises(ParameterError, match="view_scale='auto' needs views in memory or in files"):
+        RobustMultiviewKMeans(3).fit(chunks)
+    with pytest.raises(ViewError, match="which FusionART cannot read chunk by chunk"):
+        manyview.FusionART().fit(chunks)
+
+
+def test_lines_that_others_can_read_are_refused():
+    with pytest.raises(
+        ParameterError, match="10.0.0.7:8786 is on another machine, and the line to it is not encrypted"
+    ):
+        with manyview.on("tcp://10.0.0.7:8786"):
+            pass
+    with pytest.raises(ParameterError, match="no Dask scheduler answers"):
+        with manyview.on("tcp://127.0.0.1:9"):
+            pass
+    with pytest.raises(ParameterError, match="manyview.on takes 'threads', 'serial'"):
+        with manyview.on("cloud"):
+            pass
+    with pytest.raises(ParameterError, match="n_jobs must be"):
+        with manyview.on("threads", n_jobs=0):
+            pass
+
+
+def _deadly(rows, leaf, shared, state):
+    if rows.start == shared:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return (1,), None
+
+
+@pytest.mark.slow
+def test_rows_that_kill_their_worker_are_named(tmp_path):
+    from manyview.data.source import source_of
+    from manyview.engines.choice import working
+
+    X = data()["looks"]
+    np.save(tmp_path / "looks.npy", X)
+    views = Views({"looks": np.load(tmp_path / "looks.npy", mmap_mode="r")})
+    with start(2) as cluster, Client(cluster) as client, manyview.on(client, folder=tmp_path / "w"):
+        with (
+            working(1) as engine,
+            pytest.raises(WorkerError, match=r"rows 1000 to 1999 of .*looks.npy.* killed 4 workers"),
+        ):
+            source = engine.place(source_of(views, np.ones(N)))
+            plan = base.cut(N, 1.0, 1000, 1.0)
+            base.total(engine.map(_deadly, source, plan, 1000))
+
+
+class Killer(threading.Thread):
+    """Kills a random worker of a cluster now and then."""
+
+    def __init__(self, cluster, rng, every):
+        super().__init__(daemon=True)
+        self.cluster, self.rng, self.every = cluster, rng, every
+        self.n_kills, self._over = 0, threading.Event()
+
+    def run(self):
+        while not self._over.wait(self.rng.uniform(0.5, 1.5) * self.every):
+            alive = [
+                nanny.process.pid for nanny in self.cluster.workers.values() if nanny.process and nanny.process.pid
+            ]
+            if alive:
+                try:
+                    os.kill(int(self.rng.choice(alive)), signal.SIGKILL)
+                    self.n_kills += 1
+                except ProcessLookupError:
+                    pass
+
+    def stop(self):
+        self._over.set()
+        self.join()
+
+
+@pytest.mark.slow
+def test_one_two_three_workers_and_random_deaths(tmp_path, record_property):
+    """MANYVIEW_WORKER_KILLS: how many workers are killed in all."""
+    wanted = int(os.environ.get("MANYVIEW_WORKER_KILLS", "4"))
+    views, rng = data(missing=0.2), np.random.default_rng(0)
+    alone = robust(n_init=1, max_iter=40, tol=0).fit(views)
+    n_kills = 0
+    for n_workers in (1, 2, 3):
+        with (
+            start(n_workers) as cluster,
+            Client(cluster) as client,
+            manyview.on(client, folder=tmp_path / str(n_workers)),
+        ):
+            same(robust(n_init=1, max_iter=40, tol=0).fit(views), alone)
+            while n_workers == 3 and n_kills < wanted:
+                killer = Killer(cluster, rng, every=1.0)
+                killer.start()
+                try:
+                    same(robust(n_init=1, max_iter=40, tol=0).fit(views), alone)
+                finally:
+                    killer.stop()
+                n_kills += killer.n_kills
+                time.sleep(0.2)
+    record_property("count", n_kills)

@@ -1,0 +1,58 @@
+"""The printed figures are whole, and say what the papers say of themselves."""
+
+import numpy as np
+import pytest
+
+from manyview.papers.catalog import PAPERS
+from manyview.papers.tables import printed
+
+
+def test_every_paper_has_its_figures():
+    for paper in PAPERS:
+        reference, tables = printed(paper.name)
+        assert any(year in reference for year in ("2009", "2013", "2014", "2015", "2017"))
+        for name, table in tables.items():
+            assert table.place and table.data and table.rows, name
+            for row in table.rows.values():
+                assert all(value >= 0 and (spread is None or spread >= 0) for value, spread in row.values()), name
+
+
+def test_known_values():
+    assert printed("rmkmc")[1]["table 5"].rows["RMKMC"] == {
+        "ACC": (0.7889, 0.075),
+        "NMI": (0.807, 0.033),
+        "purity": (0.8247, 0.052),
+    }
+    assert printed("ghf-art")[1]["table 7"].rows["GHF-ART"]["purity"] == (0.7994, 0.018)
+    assert printed("hml-rf")[1]["table 2"].rows["HML-RF"]["NMI"] == (0.67, None)
+    assert printed("cca-ahkmc")[1]["table 1"].rows["fused, R=128"]["ACE"] == (2.5343, None)
+
+
+def test_overall_precision_is_the_mean_of_the_classes():
+    """GHF-ART's Table 1 says so of itself, but for three rows of its own."""
+    off = []
+    for name, row in printed("ghf-art")[1]["table 1"].rows.items():
+        classes = [value for figure, (value, _) in row.items() if figure != "overall"]
+        if abs(np.mean(classes) - row["overall"][0]) > 0.001:
+            off.append(name)
+    assert len(off) <= 2, off
+
+
+def test_the_tasks_of_aplsa_add_up():
+    """The average row is the mean of the eleven, and the groups by size are means of theirs."""
+    tables = printed("aplsa")[1]
+    whole = tables["table 2"].rows
+    tasks = [row for name, row in whole.items() if name != "average"]
+    assert len(tasks) == 11
+    for figure, (value, _) in whole["average"].items():
+        assert np.mean([row[figure][0] for row in tasks]) == pytest.approx(value, abs=0.0015)
+    sizes = {"2-way": 7, "4-way": 2, "5-way": 1, "8-way": 1}
+    for figure in tasks[0]:
+        total = sum(n * tables[f"table 2, {way}"].rows[figure]["entropy"][0] for way, n in sizes.items())
+        assert total / 11 == pytest.approx(whole["average"][figure][0], abs=0.0015)
+
+
+def test_the_list_in_the_docs_is_made_from_the_code():
+    from .page import PAGE, page
+
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.papers.page`"
