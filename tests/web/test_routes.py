@@ -3,13 +3,17 @@
 import csv
 import io
 import json
+import os
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from manyview import Collection
+from manyview.web.media import Original
 from manyview.web.openapi import description_text
 
 from .made import OURS, N
@@ -340,6 +344,37 @@ def test_pictures(seen):
     assert seen.get("/media/1/original", headers={"Range": f"bytes={len(content)}-"}).status_code == 416
     many = ",".join(f"{n}-{n}" for n in range(1000))
     assert seen.get("/media/1/original", headers={"Range": f"bytes={many}"}).content == content
+
+
+def test_pictures_as_squares_and_large(seen):
+    with Image.open(io.BytesIO(seen.get("/thumbs/1").content)) as whole:
+        assert whole.size == (40, 30)
+    square = seen.get("/thumbs/1?square=true")
+    assert square.headers["content-type"] == "image/jpeg"
+    with Image.open(io.BytesIO(square.content)) as cut:
+        assert cut.size == (30, 30)
+    get(seen, "/thumbs/1?square=perhaps", 422)
+    large = seen.get("/media/1/preview?large=true")
+    assert large.headers["content-type"] == "image/jpeg" and large.content[:3] == b"\xff\xd8\xff"
+
+
+def test_a_clip_is_sent_under_its_type_and_to_be_saved():
+    for format, media_type in (("mp4", "video/mp4"), ("mov", "video/mp4"), ("matroska", "video/webm"), ("avi", None)):
+        with tempfile.TemporaryFile() as file:
+            clip = Original(1, os.dup(file.fileno()), 9, "clip", "video", format)
+            with clip.file:
+                headers = clip.headers(0, 9, 200)
+        assert headers["Content-Type"] == (media_type or "application/octet-stream")
+        assert headers["Content-Disposition"].startswith("attachment")
+
+
+def test_an_item_in_brief(seen):
+    whole, brief = get(seen, "/api/items/1"), get(seen, "/api/items/1?brief=true")
+    assert brief["why"] is None and not brief["why_pending"] and not brief["neighbours"] and not brief["proposals"]
+    left_out = {"why", "why_pending", "neighbours", "proposals"}
+    assert {name: whole[name] for name in whole.keys() - left_out} == {
+        name: brief[name] for name in brief.keys() - left_out
+    }
 
 
 def test_exports(seen, client):
