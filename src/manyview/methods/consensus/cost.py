@@ -31,6 +31,8 @@ _SAMPLED, _NUMBERED, _COMPARED = 4_000, 6_000, 2_600
 """Items that views are compared on, that the number is sought on, and that an item is compared with."""
 _EXACT = 8_000
 """Items up to which everybody is compared with everybody."""
+_FIRST = 0.7
+"""Seconds for which whatever comes first pays: imports, compiled code read from disk."""
 _DRAWN = 60
 """Clusters from which members start from drawn items, which is cheaper."""
 _MANY, _LEARNED = 20_000, 10_000
@@ -73,8 +75,8 @@ def cost_of_number(shape: Shape) -> dict[str, float]:
 def parts_of_number(shape: Shape) -> tuple[float, float, float, float]:
     """Of preparing the views, finding copies, finding neighbours, and of the communities and eigenvalues."""
     n, d = min(shape.n_items, _NUMBERED), shape.width
-    pairs = 2.1e-10 * n * n * d
-    return 5e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
+    pairs = 7e-11 * n * n * d
+    return _FIRST + 2e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
 
 
 def memory_of_fit(shape: Shape, n_clusters: int, n_members: int) -> float:
