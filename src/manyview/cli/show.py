@@ -224,7 +224,7 @@ def _found(table: Sequence[dict[str, Any]], hits: Sequence[Any]) -> list[dict[st
 
 def _matched(row: dict[str, Any]) -> str:
     if row["how"] == "alike":
-        return f"alike, {100 * row['score']:.2f} %"
+        return f"alike, {int(1e4 * row['score']) / 100:.2f} %"  # 100 only where nothing tells them apart
     return f"looks, {row['score']:.2f}" if row["how"] == "looks" else str(row["how"])
 
 
