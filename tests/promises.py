@@ -239,7 +239,21 @@ PARTS = (
             "methods/kmeans/test_accelerated_kmeans.py::test_the_result_does_not_depend_on_threads_or_blocks",
             "completion/test_completer.py::test_same_result_for_any_number_of_threads",
         ),
-        is_open="Dask with one, two and three workers, and after a worker was killed",
+    ),
+    Part(
+        "workers",
+        (15,),
+        "the k-means family on a Dask cluster has the bits of one thread: any chunks, one, two and three workers, after "
+        "workers were killed, and after the process that fits was",
+        (
+            "methods/kmeans/test_canonical.py",
+            "engines/test_cluster.py",
+            "engines/test_checkpoint.py",
+        ),
+        {"MANYVIEW_WORKER_KILLS": (3, 50), "MANYVIEW_CLIENT_KILLS": (2, 5)},
+        "kills",
+        20,
+        is_open="PLSA and canonical fusion on a cluster",
     ),
     Part(
         "batches",

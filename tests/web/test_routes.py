@@ -402,6 +402,27 @@ def test_exports(seen, client):
         assert line.startswith(f"manyview {word} ") and (view in ("clusters", "history") or "a b" in line)
 
 
+def test_more_like_these(seen):
+    first = get(seen, "/api/items?q=tag:red")["items"][0]["id"]
+    page = get(seen, f"/api/search?q=like:{first},60%25")
+    alike = [one["score"] for one in page["items"]]
+    assert alike == sorted(alike, reverse=True) and alike[-1] >= 0.6
+    assert {one["how"] for one in page["items"]} == {"alike"} and first not in [one["id"] for one in page["items"]]
+    assert page["like"]["least"] == 0.6 and [one["id"] for one in page["like"]["items"]] == [first]
+    counts = [one["n"] for one in page["like"]["stops"]]
+    assert counts == sorted(counts) and page["like"]["stops"][-1] == {"least": 0.9, "n": sum(s >= 0.9 for s in alike)}
+    assert f"like:{first},60%" in page["command"]
+    assert get(seen, f"/api/search/facets?q=like:{first},60%25")["total"] == page["total"]
+    some = get(seen, f"/api/search?q=like:{first},60%25 tag:red")
+    assert {one["id"] for one in some["items"]} < {one["id"] for one in page["items"]}
+    assert some["like"]["stops"][-1]["n"] == sum(one["score"] >= 0.9 for one in some["items"])
+    assert get(seen, "/api/search?q=tag:red")["like"] is None
+    assert "like:3,5,99.9%" in get(seen, "/api/search?q=like:red", 400)["error"]
+    text = seen.get(f"/api/export?view=items&format=csv&sort=best&q=like:{first},60%25").text
+    table = list(csv.reader(io.StringIO(text)))
+    assert [int(row[0]) for row in table[1:]] == [one["id"] for one in page["items"]]
+
+
 def test_map(client):
     assert get(client, "/api/map")["state"] == "absent"
     assert client.get("/api/map/points").content == b"\0" * 4

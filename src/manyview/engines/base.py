@@ -26,12 +26,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
+
+import numpy as np
 
 from ..blocks import Workers, row_blocks
 from ..data.source import Rows, RowSource
 
-__all__ = ["Combine", "Engine", "Plan", "Span", "Task", "add_up", "cut", "run_span", "total"]
+__all__ = ["Combine", "Engine", "Kept", "Plan", "Span", "Task", "add_up", "cut", "run_span", "total"]
 
 SPAN_SECONDS = 1.0
 """How much work of one core a span holds, about: what it costs to send a task must be small against it."""
@@ -77,11 +80,26 @@ def cut(n_rows: int, bytes_per_row: float, leaf_bytes: int, seconds_per_row: flo
     return Plan(tuple(spans))
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A state in a file."""
+
+    path: str
+
+    def read(self) -> Any:
+        return np.load(self.path)
+
+
 class Engine(Protocol):
     """Runs tasks over the spans of a source."""
 
     threads: Workers
     """For what is done in this process."""
+    checkpoints: Path | None
+    """Where fits keep what they need to go on; None where nothing is kept."""
+
+    def within(self, folder: Path) -> Engine:
+        """The same engine, which puts its files into this folder."""
 
     def place(self, source: RowSource) -> RowSource:
         """The source as the engine's workers can open it."""
@@ -138,8 +156,6 @@ def gathered(results: Iterator[tuple[Any, Any]], n_leaves: int, combine: Combine
 
 def joined(states: Sequence[Any]) -> Any:
     """States of consecutive rows as one array; None where there are none."""
-    import numpy as np
-
     if states[0] is None:
         return None
     return states[0] if len(states) == 1 else np.concatenate(states)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -22,20 +24,27 @@ _CHOSEN: ContextVar[Callable[[Workers], Engine]] = ContextVar("manyview_engine",
 
 
 @contextmanager
-def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None) -> Iterator[None]:
+def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None, memory: Any = None) -> Iterator[None]:
     """Choose where the fits inside are computed. The answers are the same everywhere.
 
     Parameters
     ----------
-    where : "threads", "serial", a Dask client or the address of a scheduler
+    where : "threads", "serial", "cuda", a Dask client or the address of a scheduler
         "threads" (what happens without ``on``) uses the cores of this machine, "serial" one of them. A
         ``distributed.Client``, or an address such as "tcp://127.0.0.1:8786", sends the work to the workers of a Dask
         cluster (``pip install 'manyview[dask]'``); addresses of other machines must be encrypted ("tls://...").
+        "cuda" works on a graphics processor, with what has a form for it (``pip install 'manyview[gpu]'``); the rest,
+        and all of it where there is none, on the threads of this machine, which a warning says.
     n_jobs : None or int
         Threads of this process, for estimators that do not say themselves; None takes all cores.
-    folder : path, for Dask only
-        Where workers find what is in this process's memory, and leave the labels of their rows: on storage that all of
-        them see under this path. A temporary folder by default, for workers on this machine.
+    folder : path
+        Where long fits of the k-means family keep what they need to go on: the same fit after a crash goes on from its
+        last rounds, with the same result, and cleans up when it ends. Workers of a cluster find here what is in this
+        process's memory, and leave the labels of their rows: it must be on storage that all of them see under this
+        path. Without it nothing is kept, and a cluster uses a temporary folder, for workers on this machine.
+    memory : None, int or str, for "cuda" only
+        Bytes of the device that rows may take ("60 GiB"); None takes 60 % of what is free. What does not fit goes there
+        in groups, every round anew.
 
     Examples
     --------
@@ -48,7 +57,12 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None)
     """
     effective_n_jobs(n_jobs)  # refuses what is no number of threads
     if isinstance(where, str) and where in ("serial", "threads"):
-        with _chosen(LocalEngine, 1 if where == "serial" else n_jobs):
+        home = None if folder is None else Path(folder).absolute()
+        with _chosen(lambda threads: LocalEngine(threads, home), 1 if where == "serial" else n_jobs):
+            yield
+        return
+    if isinstance(where, str) and where == "cuda":
+        with _chosen(_device_engine(memory, None if folder is None else Path(folder).absolute()), n_jobs):
             yield
         return
     if is_client(where) or (isinstance(where, str) and "://" in where):
@@ -56,8 +70,33 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None)
             yield
         return
     raise ParameterError(
-        f"manyview.on takes 'threads', 'serial', a Dask client or the address of a scheduler; got {where!r}."
+        f"manyview.on takes 'threads', 'serial', 'cuda', a Dask client or the address of a scheduler; got {where!r}."
     )
+
+
+def _device_engine(memory: Any, home: Path | None) -> Callable[[Workers], Engine]:
+    """Makes engines for the graphics processor; for threads where there is none, and says so."""
+    from ..gpu.device import why_not
+    from .device import DeviceEngine
+
+    limit = None if memory is None else _bytes(memory)
+    reason = why_not()
+    if reason is not None:
+        warnings.warn(f"no graphics processor can be used, so threads do the work: {reason}.", stacklevel=4)
+        return lambda threads: LocalEngine(threads, home)
+    return lambda threads: DeviceEngine(threads, home, limit)
+
+
+def _bytes(memory: Any) -> int:
+    """A number of bytes, from a number or from words such as "60 GiB"."""
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
+    try:
+        number = float(found[1]) if found else 0.0
+    except ValueError:
+        number = 0.0
+    if not found or number <= 0:
+        raise ParameterError(f"memory must be a number of bytes or words such as '60 GiB'; got {memory!r}.")
+    return int(number * (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " "))
 
 
 @contextmanager
@@ -67,12 +106,13 @@ def _cluster(where: Any, n_jobs: int | None, folder: Any) -> Iterator[None]:
     try:
         refuse_open_lines(client)
         with ExitStack() as stack:
-            if folder is None:
-                folder = stack.enter_context(TemporaryDirectory(prefix="manyview-", ignore_cleanup_errors=True))
-            home = Path(folder).absolute()
+            lasting = None if folder is None else Path(folder).absolute()
+            home = lasting or Path(
+                stack.enter_context(TemporaryDirectory(prefix="manyview-", ignore_cleanup_errors=True))
+            )
             make_folder(home)
             stack.enter_context(client.as_current())  # for what Dask itself computes, as the look at chunks
-            stack.enter_context(_chosen(lambda threads: DaskEngine(threads, client, home), n_jobs))
+            stack.enter_context(_chosen(lambda threads: DaskEngine(threads, client, home, lasting), n_jobs))
             yield
     finally:
         if client is not where:

@@ -12,7 +12,6 @@ import ipaddress
 import pickle
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,27 +23,23 @@ from ..blocks import Workers, thread_limits
 from ..data.source import RowSource, csr_of, file_part, pieces_of
 from ..durable import forget, make_folder, write_array
 from ..errors import MissingExtra, ParameterError, WorkerError
-from .base import Combine, Plan, Span, Task, add_up, run_span
+from .base import Combine, Kept, Plan, Span, Task, add_up, run_span
 
-__all__ = ["DaskEngine", "Kept", "connect", "is_client", "refuse_open_lines"]
+__all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 
-
-@dataclass(frozen=True)
-class Kept:
-    """A state in a file."""
-
-    path: str
-
-    def read(self) -> Any:
-        return np.load(self.path)
+_LOOK = 5.0  # seconds between two looks at who is there
+_ALONE = 120.0  # so long a fit waits for workers when the last has gone
 
 
 class DaskEngine:
     """Runs the tasks of spans on the workers of a Dask cluster."""
 
-    def __init__(self, threads: Workers, client: Any, folder: Path) -> None:
-        self.threads, self.client, self.folder = threads, client, folder
+    def __init__(self, threads: Workers, client: Any, folder: Path, checkpoints: Path | None = None) -> None:
+        self.threads, self.client, self.folder, self.checkpoints = threads, client, folder, checkpoints
         self._where: dict[tuple[str, int], str] = {}  # which worker had a span last, and may have kept something
+
+    def within(self, folder: Path) -> DaskEngine:
+        return DaskEngine(self.threads, self.client, folder, self.checkpoints)
 
     def place(self, source: RowSource) -> RowSource:
         """The same rows, all in files or in chunks."""
@@ -108,7 +103,7 @@ class DaskEngine:
         from distributed.comm import CommClosedError
 
         try:
-            return future.result()
+            return self._waited(future)
         except KilledWorker as error:
             files = sorted({part.path for c in source.columns.values() if (part := _part_of(c)) is not None})
             listed = f" of {', '.join(files[:3])}" if files else ""
@@ -122,8 +117,24 @@ class DaskEngine:
                 f"the Dask scheduler was lost ({error}). Start it again; what was finished is kept in {self.folder}."
             ) from error
 
+    def _waited(self, future: Any) -> Any:
+        """The result, unless all workers have gone for long: Dask would wait for new ones for ever."""
+        n_empty = 0
+        while True:
+            try:
+                return future.result(timeout=_LOOK)
+            except TimeoutError:
+                if future.done():
+                    raise
+                n_empty = 0 if self.client.scheduler_info(n_workers=-1)["workers"] else n_empty + 1
+                if n_empty * _LOOK >= _ALONE:
+                    raise WorkerError(
+                        f"the Dask scheduler has had no workers for {_ALONE:.0f} s. Start some with `dask worker`; "
+                        f"what was finished is kept in {self.folder}."
+                    ) from None
+
     def keep(self, states: Sequence[Any]) -> list[Any]:
-        return [_filed_state(self.folder, np.asarray(state)) for state in states]
+        return [s if isinstance(s, Kept) else _filed_state(self.folder, np.asarray(s)) for s in states]
 
     def read(self, state: Any) -> Any:
         return state.read() if isinstance(state, Kept) else state
@@ -202,5 +213,6 @@ def _refuse_open(address: str, what: str) -> None:
     if not is_here:
         raise ParameterError(
             f"the Dask {what} at {address} is on another machine, and the line to it is not encrypted: whoever can "
-            "reach it can run programs there. Start the cluster with TLS (distributed.Security) and use its tls:// address."
+            "reach it can run programs there. Start the cluster with TLS (distributed.Security) and use its tls:// "
+            "address."
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..arrays import is_dask
 from ..blocks import Workers
 from ..data.source import Rows, RowSource, pieces_of
-from .base import Combine, Plan, Task, add_up, gathered
+from .base import Combine, Kept, Plan, Task, add_up, gathered
 
 __all__ = ["LocalEngine"]
 
@@ -16,8 +17,11 @@ __all__ = ["LocalEngine"]
 class LocalEngine:
     """Threads that work on the leaves of all spans; one thread where ``threads`` has no more."""
 
-    def __init__(self, threads: Workers) -> None:
-        self.threads = threads
+    def __init__(self, threads: Workers, checkpoints: Path | None = None) -> None:
+        self.threads, self.checkpoints = threads, checkpoints
+
+    def within(self, folder: Path) -> LocalEngine:
+        return self
 
     def place(self, source: RowSource) -> RowSource:
         return source
@@ -68,7 +72,7 @@ class LocalEngine:
         pass
 
     def keep(self, states: Sequence[Any]) -> list[Any]:
-        return list(states)
+        return [state.read() if isinstance(state, Kept) else state for state in states]
 
     def read(self, state: Any) -> Any:
         return state

@@ -9,9 +9,10 @@ from manyview import ConsensusClustering, Views
 from manyview.blocks import Workers, workers
 from manyview.data.nearest import nearest_among
 from manyview.methods import neighbours
-from manyview.methods.consensus import _landmarks
+from manyview.methods.consensus import _landmarks, cost
 from manyview.methods.consensus._graph import Memberships, NeighbourGraph, Space, mixed_operator
-from manyview.methods.consensus._landmarks import choose_landmarks, number_of_landmarks
+from manyview.methods.consensus._landmarks import choose_landmarks
+from manyview.methods.consensus.cost import number_of_landmarks, shape_of
 from manyview.methods.spectral import leading_eigenpairs, nearby_eigenpairs
 
 ALONE = Workers(1, None)
@@ -67,11 +68,11 @@ class TestWhoVotes:
         assert (chosen < 25).sum() == 20 and ((chosen >= 25) & (chosen < 30)).sum() == 5
 
     def test_how_many(self, monkeypatch):
-        views = Views(np.zeros((10, 100), dtype=np.float32))
+        views = shape_of(Views(np.zeros((10, 100), dtype=np.float32)))
         assert number_of_landmarks(None, views, 3, 10) == 10
         assert number_of_landmarks(2, views, 3, 10) == 3
         assert number_of_landmarks("auto", views, 3, 10) == 100_000
-        monkeypatch.setattr(_landmarks, "MEMORY", 2**25)
+        monkeypatch.setattr(cost, "MEMORY", 2**25)
         assert 5_000 < number_of_landmarks("auto", views, 3, 10) < 20_000
 
 

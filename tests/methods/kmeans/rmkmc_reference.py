@@ -4,6 +4,7 @@ import numpy as np
 
 from manyview import RobustMultiviewKMeans
 from manyview.data.source import source_of
+from manyview.engines.checkpoint import Checkpoint
 from manyview.engines.choice import working
 from manyview.methods.kmeans._robust_rounds import run_rounds
 from manyview.methods.kmeans.scaling import learn_scaling
@@ -57,9 +58,11 @@ def start_from(views, labels, **settings):
         source = source_of(data, weight)
         scalings = learn_scaling(data, model.view_scale, weight, engine, source)
         active = np.arange(data.n_views)
-        problem = model._problem(data, scalings, active, weight, model.n_clusters, engine, source)
+        problem = model._problem(
+            data, scalings, active, weight, model.n_clusters, engine, source, Checkpoint(None, engine)
+        )
         first = [np.asarray(labels)[span.start : span.stop] for span in problem.plan.spans]
-        outcome = run_rounds(problem, first, lambda *_: None)
+        outcome = run_rounds(problem, lambda: first, lambda *_: None)
     model.spaces_ = None
     model._store(outcome, data, data, scalings, active)
     return model, problem, outcome

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from manyview import AcceleratedKMeans, Views
-from manyview.blocks import workers
+from manyview.engines.choice import working
 from manyview.errors import ParameterError
 from manyview.methods.kmeans import _accelerated_bounds as bounds
 from manyview.methods.kmeans import _accelerated_kmeans_kernels as kernels
@@ -34,14 +34,13 @@ def history(X, centres, n_jobs=1, weight=None, relocate=False, max_iter=300):
     """Labels of every round, as the rounds themselves tell them."""
     X = X if sparse.issparse(X) else np.ascontiguousarray(X)
     found = []
-    with workers(n_jobs) as threads:
-        table = make_table(X, np.full(X.shape[1], 0.25))
-        table.keep_norms(threads)
+    with working(n_jobs) as engine:
         weight = np.ones(X.shape[0]) if weight is None else weight
+        scale = np.full(X.shape[1], 0.25)
         outcome = rounds.run_rounds(
-            rounds.Problem(table, weight, max_iter, -1.0, relocate, threads),
-            np.array(centres, dtype=np.float64),
-            lambda _, labels, *rest: found.append(labels.copy()),
+            rounds.table_problem(X, scale, weight, max_iter, -1.0, relocate, engine),
+            lambda: np.array(centres, dtype=np.float64),
+            lambda _, labels, *rest: found.append(labels()),
         )
     return found, outcome
 
@@ -76,7 +75,7 @@ def test_labels_of_every_round_with_many_blocks_threads_and_pair_bounds(everythi
         X, centres = problem(seed)
         assert_lloyd(X.astype(np.float32 if seed % 3 else np.float64), centres, n_jobs=1 + seed % 2)
         table = make_table(np.zeros((4, X.shape[1])), np.ones(X.shape[1]))
-        n_pairs += bounds.PairBounds(table, len(centres)).useful
+        n_pairs += bounds.PairBounds(table, len(centres), 4).useful
     assert n_pairs > 30, "the pair bounds were hardly tried"
 
 
@@ -273,18 +272,18 @@ def test_progress_is_told(capsys):
 
 def test_bounds_that_do_not_pay_rest_twice_as_long_each_time():
     table = make_table(np.zeros((64, 512), dtype=np.float32), np.ones(512))
-    pairs = bounds.PairBounds(table, 60)
+    pairs = bounds.PairBounds(table, 60, 64)
     assert pairs.useful and not pairs.cheap
     tried = []
     for _ in range(20):
         pairs.next_round(np.zeros(60))
-        tried.append(pairs.block(slice(0, 10)) is not None)
-        if tried[-1] and pairs.keeps(0):
+        tried.append(pairs.told(10).active)
+        if pairs.told(10).keeps(0):
             pairs.count(100, 0, 100)  # of all rows that had bounds none was settled
     assert "".join("+" if one else "-" for one in tried) == "+-+--+----+--------+"
     pairs.next_round(np.zeros(60))
-    while pairs.block(slice(0, 10)) is None:
+    while not pairs.told(10).active:
         pairs.next_round(np.zeros(60))
     pairs.count(100, 100, 0)  # now they settle all
     pairs.next_round(np.zeros(60))
-    assert pairs.everywhere and pairs.block(slice(0, 10)) is not None
+    assert pairs.told(10).everywhere and pairs.told(10).keeps(1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...types import Floats
 from ._accelerated_tables import Centres, DenseTable, Table
 
-__all__ = ["Gates", "Move", "OwnDistances", "PairBounds", "share_to_gather"]
+__all__ = ["Gates", "Move", "OwnDistances", "PairBounds", "Pairs", "share_to_gather"]
 
 MOST_BYTES = 2**30  # of pair bounds
 _SCOUTS = 8  # one block in so many tries pair bounds out
@@ -122,6 +122,24 @@ def _least_gaps(table: Table, centres: Centres, points: Floats) -> Floats:
     return np.sqrt(np.maximum(squares.min(axis=1), 0.0)) / table.wider
 
 
+@dataclass(frozen=True)
+class Pairs:
+    """What is told to those who keep the bounds of rows: see ``PairBounds``."""
+
+    active: bool = False
+    most: int = 0
+    now: int = 0
+    drift: NDArray[np.float32] | None = None
+    epoch: int = 0  # bounds of another one are forgotten
+    everywhere: bool = False
+    early: bool = False
+    leaf_rows: int = 1
+
+    def keeps(self, number: int) -> bool:
+        """Are the bounds of a leaf of that number to be kept in this round?"""
+        return self.active and not self.early and (self.everywhere or number % _SCOUTS == 0)
+
+
 class PairBounds:
     """A lower bound for every item and centre, kept for the items that were last compared with all centres.
 
@@ -131,8 +149,7 @@ class PairBounds:
     more, nobody keeps them, for twice as many rounds each time.
     """
 
-    def __init__(self, table: Table, n_clusters: int) -> None:
-        n_rows = table.present.size
+    def __init__(self, table: Table, n_clusters: int, n_rows: int) -> None:
         self._by_blas = float(n_clusters * table.n_features)
         self._visit = _ROW + _SCAN * n_clusters
         self._pair = _PAIR + _PAIR_FEATURE * table.n_features
@@ -144,21 +161,16 @@ class PairBounds:
         self.everywhere = self.cheap
         self._moved = [np.zeros(n_clusters)]
         self.drift: NDArray[np.float32] = np.zeros((1, n_clusters), dtype=np.float32)
-        self._room: tuple[NDArray[np.float32], NDArray[np.int32]] | None = None
-        self._shape = (n_rows, n_clusters)
-        if self.useful:  # memory is taken when it is first written to
-            self._room = np.empty(self._shape, dtype=np.float32), np.full(n_rows, -1, dtype=np.int32)
+        self._epoch = 0
         self._rows = self._distances = self._by_rest = 0
         self._rest, self._next_rest = 0, 1
 
-    def block(self, rows: slice) -> tuple[NDArray[np.float32], NDArray[np.int32]] | None:
-        """Bounds and their rounds for a block; None where they cannot pay."""
-        return None if self._room is None or self._rest else (self._room[0][rows], self._room[1][rows])
-
-    def keeps(self, number: int) -> bool:
-        """Are the bounds of a block of that number to be kept in this round?"""
+    def told(self, leaf_rows: int) -> Pairs:
+        """What the tasks of this round have to know."""
+        if not self.useful or self._rest:
+            return Pairs()
         early = self.now == 0 and not self.cheap  # then centres are about to go far
-        return self.useful and not early and not self._rest and (self.everywhere or number % _SCOUTS == 0)
+        return Pairs(True, self.most, self.now, self.drift, self._epoch, self.everywhere, early, leaf_rows)
 
     def next_round(self, shift: Floats) -> None:
         """Carry on to centres that moved; decide from the last round who keeps bounds in the next."""
@@ -171,7 +183,7 @@ class PairBounds:
             self.everywhere = self.cheap or share < _WORTH
             if share > _HOPELESS and not self.cheap:
                 self._rest, self._next_rest = self._next_rest, 2 * self._next_rest
-                self._forget()
+                self._epoch += 1  # old bounds are no better later on
             else:
                 self._next_rest = 1
         self._rows = self._distances = self._by_rest = 0
@@ -179,13 +191,8 @@ class PairBounds:
         self._moved.append(self._moved[-1] + shift)
         self.drift = ((self._moved[-1] - np.array(self._moved)) * (1 + 4e-7)).astype(np.float32)
 
-    def _forget(self) -> None:
-        """Old bounds are no better later on."""
-        if self._room is not None:
-            self._room[1][:] = -1
-
     def count(self, n_rows: int, n_settled: int, n_distances: int) -> None:
-        """What bounds did for the rows of one block that had them."""
+        """What bounds did for rows that had them."""
         self._rows += n_rows
         self._by_rest += n_rows - n_settled
         self._distances += n_distances

@@ -26,7 +26,7 @@ class PreparesViews:
         if views.in_chunks and isinstance(self.view_scale, str) and self.view_scale == "auto":
             raise ParameterError(
                 f"view_scale='auto' needs views in memory or in files, and view {views.in_chunks[0]!r} is a Dask "
-                "array. Pass view_scale='minmax' or ('minmax', 'mean_distance'), or None where the views are prepared already."
+                "array. Pass view_scale='minmax' or ('minmax', 'mean_distance'), or None where views are prepared."
             )
 
     def _fit_spaces(self, views: Views, n_clusters: int, threads: Workers) -> Views:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ...data.source import RowSource
 from ...engines.base import Engine, Plan, cut, total
+from ...engines.checkpoint import Checkpoint
 from ...types import Floats, Places
 from ._robust_assignment import (
     Frame,
@@ -58,6 +59,7 @@ class Problem:
     max_iter: int
     tol: float
     engine: Engine
+    checkpoint: Checkpoint
 
     @property
     def n_clusters(self) -> int:
@@ -134,18 +136,62 @@ class _Run:
     objective: list[float]
     reseeded: dict[int, int]
     n_reseeded: int = 0
-    name: str = ""
+    is_over: bool = False
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def arrays(self) -> dict[str, Any]:
+        """All but the states, to be kept."""
+        per_view = {f"points {v}": points for v, points in enumerate(self.points)}
+        per_view |= {f"sums {v}": sums for v, sums in enumerate(self.sums.sums)}
+        per_view |= {f"mass {v}": mass for v, mass in enumerate(self.sums.mass)}
+        return per_view | {
+            "log_omega": self.log_omega,
+            "log_alpha": self.log_alpha,
+            "residual_sums": self.residual_sums,
+            "counts": self.sums.counts,
+            "objective": np.array(self.objective),
+            "reseeded": np.array(list(self.reseeded.items()), dtype=np.int64).reshape(-1, 2),
+            "progress": np.array([self.n_reseeded, self.is_over], dtype=np.int64),
+        }
+
+    @classmethod
+    def restored(cls, kept: dict[str, Any], states: list[Any], n_views: int) -> _Run:
+        points, sums, mass = ([kept[f"{name} {v}"] for v in range(n_views)] for name in ("points", "sums", "mass"))
+        n_reseeded, is_over = (int(number) for number in kept["progress"])
+        return cls(
+            states,
+            Partial(sums, mass, np.zeros(n_views), kept["counts"]),
+            points,
+            kept["log_omega"],
+            kept["log_alpha"],
+            kept["residual_sums"],
+            kept["objective"].tolist(),
+            {int(item): int(cluster) for item, cluster in kept["reseeded"]},
+            n_reseeded,
+            bool(is_over),
+        )
 
     @property
     def n_rounds(self) -> int:
         return len(self.objective)
 
 
-def run_rounds(problem: Problem, labels: Sequence[Any], report: Callable[[int, float, int], None]) -> Outcome:
-    """Alternate assignment, residuals, centroids and weights from given labels (per span) until nothing moves."""
-    run = _first_run(problem, labels)
-    while not _next_round(problem, run, report):
-        pass
+def run_rounds(
+    problem: Problem,
+    first_labels: Callable[[], Sequence[Any]],
+    report: Callable[[int, float, int], None],
+    name: str = "rounds",
+) -> Outcome:
+    """Alternate assignment, residuals, centroids and weights from given labels (per span) until nothing moves.
+
+    Goes on from the point of this name, if the problem's checkpoint has one.
+    """
+    point = problem.checkpoint.load(name)
+    run = _first_run(problem, first_labels()) if point is None else _Run.restored(*point, len(problem.frame.views))
+    while not run.is_over:
+        run.is_over = _next_round(problem, run, report)
+        if run.is_over or problem.checkpoint.is_due():
+            problem.checkpoint.save(name, run.arrays(), run.states)
     everyone = np.concatenate([problem.engine.read(state) for state in run.states]).astype(np.intp)
     return Outcome(everyone, run.points, run.log_omega, run.log_alpha, run.residual_sums, run.objective, run.n_reseeded)
 
@@ -159,7 +205,7 @@ def _first_run(problem: Problem, labels: Sequence[Any]) -> _Run:
     shared = Round(problem.frame, zeros, np.ones(n_views), first_lengths=0.5 / problem.unit, tools=problem.tools)
     states = problem.engine.keep([np.asarray(one).astype(problem.frame.label_type) for one in labels])
     sums, states = _pass(problem, sum_leaf, shared, states)
-    run = _Run(states, sums, zeros, log_omega, np.zeros(n_views), np.zeros(n_views), [], {}, name=uuid.uuid4().hex)
+    run = _Run(states, sums, zeros, log_omega, np.zeros(n_views), np.zeros(n_views), [], {})
     _reseed(problem, run, shared)
     return run
 
@@ -182,7 +228,7 @@ def _next_round(problem: Problem, run: _Run, report: Callable[[int, float, int],
     )
     before = run.states
     run.sums, run.states = _pass(problem, round_leaf, shared, before)
-    problem.engine.let_go(before)
+    problem.checkpoint.release(before)
     run.residual_sums = run.sums.residual_sums * problem.unit
     log_phi, run.log_omega, run.log_alpha = objective_and_weights(
         run.residual_sums, problem.share, problem.total_weight, problem.gamma, problem.fixed_weights

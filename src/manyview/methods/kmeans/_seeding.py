@@ -12,7 +12,7 @@ from ...types import Floats, Places
 from ._robust_assignment import Frame, open_views
 from ._scaled_views import ScaledView
 
-__all__ = ["choose_seeds", "seed_points"]
+__all__ = ["candidates", "choose_seeds", "seed_points"]
 
 _SAMPLE = 100_000  # seeds are sought among at most this many items
 _STRANGERS = 2.0  # mean squared distance of two items, where 1 is the mean to the centre
@@ -23,7 +23,7 @@ def seed_points(
 ) -> list[Floats]:
     """Items to start from, as centroids of every view. Of rows that are elsewhere, the sample alone is fetched."""
     weight = source.columns["weight"]
-    items = _candidates(weight, rng)
+    items = candidates(weight, rng)
     if source.is_remote:
         rows, weight, items = source.take(items), weight[items], np.arange(items.size)
     else:
@@ -35,7 +35,8 @@ def seed_points(
     return [view.points(seeds) for view in views]
 
 
-def _candidates(weight: Floats, rng: np.random.Generator) -> Places:
+def candidates(weight: Floats, rng: np.random.Generator) -> Places:
+    """The items among which seeds are sought: all that count, or a sample of them."""
     items = np.flatnonzero(weight > 0)
     return np.sort(rng.choice(items, _SAMPLE, replace=False)) if items.size > _SAMPLE else items
 
@@ -58,7 +59,7 @@ def choose_seeds(
     left out of their distance. Costs O(n K ln K) distances over at most 100,000 items; a sample is copied block by
     block.
     """
-    items = _candidates(weight, rng) if items is None else items
+    items = candidates(weight, rng) if items is None else items
     if init == "random" or n_clusters == 1:
         return rng.choice(items, n_clusters, replace=False)
     mass = weight[items]

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
-from ...arrays import is_sparse
+from ...arrays import holds_sparse
 from ...data.checks import as_generator, check_sample_weight
 from ...data.parameters import RUNNING, Array, Choice, Constraints, Either, Number
+from ...data.source import Rows, RowSource, source_of, view_column
 from ...data.views import Views
 from ...engines.base import Engine
+from ...engines.checkpoint import Checkpoint, fit_in
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ._accelerated_leaf import TableFrame, open_table
 from ._accelerated_rounds import Outcome, Problem, assign_rows, run_rounds
-from ._accelerated_tables import Table, make_table
-from ._seeding import choose_seeds
+from ._accelerated_tables import SparseTable
+from ._seeding import candidates, choose_seeds
 from .scaling import learn_scaling
 
 __all__ = ["AcceleratedKMeans"]
@@ -32,6 +37,7 @@ _LARGEST_UNIT = 1e150  # squared and added up a hundred million times it is stil
 class ExactKMeans(ClusterMixin, MultiviewEstimator):
     """What the exact k-means estimators share: views become one table, and every start runs on it."""
 
+    _takes_chunks = True
     _constraints: ClassVar[Constraints] = {
         "n_clusters": Number(integer=True, low=1),
         "empty_clusters": Choice("keep", "farthest"),
@@ -57,8 +63,11 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         if self.verbose:
             say("preparing (kernels compile on the first run only)")
         with working(self.n_jobs) as engine:
-            problem, mean_square = self._problem(views[has_any] if not has_any.all() else views, weight, engine)
-            best = self._search(problem, mean_square, n_clusters)
+            here = views[has_any] if not has_any.all() else views
+            source = source_of(here, weight)
+            with fit_in(engine, self, source) as (there, checkpoint):
+                problem, mean_square = self._problem(here, weight, there, there.place(source), checkpoint)
+                best = self._search(problem, mean_square, n_clusters)
         self._store(best, has_any)
         n_found = int((best.mass > 0).sum())
         if n_found < n_clusters:
@@ -89,9 +98,11 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         raise NotImplementedError
 
-    def _problem(self, views: Views, weight: Floats, engine: Engine) -> tuple[Problem, float]:
+    def _problem(
+        self, views: Views, weight: Floats, engine: Engine, source: RowSource, checkpoint: Checkpoint
+    ) -> tuple[Problem, float]:
         """The table with its units, and the mean squared distance of items to their mean."""
-        scalings = learn_scaling(views, None, weight, engine)
+        scalings = learn_scaling(views, None, weight, engine, source)
         unit, name = max(
             ((s.unit, name) for s, name in zip(scalings, views.names, strict=True) if s.varies), default=(1.0, "")
         )
@@ -103,29 +114,36 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         mean_square = sum(s.mean_square * (s.unit / unit) ** 2 for s in scalings if s.varies)
         far = any(s.shift.any() for s in scalings)
         self.view_fill_ = {
-            name: np.zeros_like(s.mean) if is_sparse(views[name]) else s.mean
+            name: np.zeros_like(s.mean) if holds_sparse(views[name]) else s.mean
             for name, s in zip(views.names, scalings, strict=True)
         }
         self.view_unit_ = unit
         # Far from the origin products lose the digits that matter: such tables are centred, once, in float64.
         self.offset_ = np.concatenate(list(self.view_fill_.values())) if far else np.zeros(self.n_features_in_)
-        table = self._table(views)
-        table.keep_norms(engine.threads)
-        problem = Problem(
-            table,
-            weight,
-            int(self.max_iter),
-            float(self.tol) * mean_square / self.n_features_in_,
-            self.empty_clusters == "farthest",
-            engine.threads,
-        )
-        return problem, mean_square
+        tol = float(self.tol) * mean_square / self.n_features_in_
+        return self._table_problem(views, source, engine, checkpoint, tol), mean_square
 
-    def _table(self, views: Views) -> Table:
-        matrix = views.joined(self.view_fill_)
-        if self.offset_.any():
-            matrix = (matrix.toarray() if is_sparse(matrix) else matrix) - self.offset_
-        return make_table(matrix, np.full(self.n_features_in_, 1.0 / self.view_unit_))
+    def _table_problem(
+        self, views: Views, source: RowSource, engine: Engine, checkpoint: Checkpoint, tol: float
+    ) -> Problem:
+        """All views as one table, with the units of ``fit``."""
+        columns = tuple(view_column(name) for name in views.names)
+        frame = TableFrame(
+            columns,
+            tuple(range(views.n_views)),
+            tuple(self.view_fill_[name] for name in views.names),
+            self.offset_ if self.offset_.any() else None,
+            np.full(self.n_features_in_, 1.0 / self.view_unit_),
+        )
+        empty = {column: np.zeros((0, 0)) for column in columns}
+        for name, column in zip(views.names, columns, strict=True):
+            kind = csr_matrix if holds_sparse(views[name]) else np.zeros
+            empty[column] = kind((0, views[name].shape[1]), dtype=views[name].dtype)
+        table = frame.table(Rows(0, empty | {"mask": np.ones((0, views.n_views), dtype=bool)}, {}))
+        sparse = isinstance(table, SparseTable)
+        row_bytes = sum(source.row_bytes[column] for column in columns) if sparse else table.row_bytes
+        relocate = self.empty_clusters == "farthest"
+        return Problem(source, frame, table, row_bytes, int(self.max_iter), tol, relocate, engine, checkpoint)
 
     def _given_points(self, init: Any, n_clusters: int) -> Floats:
         """Centres that a person gave, as one table relative to the offset."""
@@ -153,15 +171,15 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         return points - self.offset_
 
     def _report(self, name: str) -> Any:
-        def report(n_round: int, labels: Any, inertia: float, n_moved: int, n_distances: int) -> None:
+        def report(n_round: int, _: Any, inertia: float, n_moved: int, n_distances: int) -> None:
             if self.verbose > 1:
                 shown = inertia * self.view_unit_**2
                 say(f"{name}, round {n_round}: inertia {shown:.9g}, {n_moved} items moved, {n_distances} distances")
 
         return report
 
-    def _run(self, problem: Problem, points: Floats, name: str) -> Outcome:
-        outcome = run_rounds(problem, points, self._report(name))
+    def _run(self, problem: Problem, first_points: Callable[[], Floats], name: str) -> Outcome:
+        outcome = run_rounds(problem, first_points, self._report(name), name)
         if self.verbose:
             say(f"{name}: inertia {outcome.inertia * self.view_unit_**2:.9g}, {outcome.n_iter} rounds")
         return outcome
@@ -191,14 +209,11 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         labels = np.full(views.n_items, -1, dtype=np.intp)
         if not has_any.any():
             return labels, np.empty(0)
-        table = self._table(views if has_any.all() else views[has_any])
-        points = self._points()
+        here = views if has_any.all() else views[has_any]
         with working(self.n_jobs) as engine:
-            labels[has_any] = assign_rows(table, points, engine.threads)
-        everyone = slice(0, int(has_any.sum()))
-        squares = table.pair_squared_distances(
-            everyone, np.arange(everyone.stop), labels[has_any], table.centres(points)
-        )
+            source = engine.place(source_of(here, np.ones(here.n_items)))
+            problem = self._table_problem(here, source, engine, Checkpoint(None, engine), 0.0)
+            labels[has_any], squares = assign_rows(problem, self._points())
         return labels, squares
 
 
@@ -291,12 +306,13 @@ class AcceleratedKMeans(ExactKMeans):
 
     def _search(self, problem: Problem, mean_square: float, n_clusters: int) -> Outcome:
         if not isinstance(self.init, str):
-            return self._run(problem, self._given_points(self.init, n_clusters), "given centres")
+            given = self._given_points(self.init, n_clusters)
+            return self._run(problem, lambda: given, "given centres")
         streams = as_generator(self.random_state).spawn(int(self.n_init))
         starts = (
             self._run(
                 problem,
-                random_points(problem, mean_square, n_clusters, self.init, rng),
+                partial(random_points, problem, mean_square, n_clusters, self.init, rng),
                 f"start {number} of {self.n_init}",
             )
             for number, rng in enumerate(streams, 1)
@@ -306,6 +322,14 @@ class AcceleratedKMeans(ExactKMeans):
 
 def random_points(problem: Problem, mean_square: float, n_clusters: int, init: str, rng: np.random.Generator) -> Floats:
     """Items of the table as first centres."""
-    scale = np.array([mean_square if mean_square > 0 else 1.0])
-    seeds = choose_seeds([problem.table], problem.weight, scale, n_clusters, init, rng, problem.workers)
-    return problem.table.dense_rows(seeds)
+    source, scale = problem.source, np.array([mean_square if mean_square > 0 else 1.0])
+    weight = source.columns["weight"]
+    items = candidates(weight, rng)
+    if items.size < source.n_rows or source.is_remote:
+        table, weight = problem.frame.table(source.take(items)), weight[items]
+        items = np.arange(items.size)
+    else:
+        table = open_table(source.rows(0, source.n_rows), problem.frame)
+    table.keep_norms(problem.engine.threads)
+    seeds = choose_seeds([table], weight, scale, n_clusters, init, rng, problem.engine.threads, items)
+    return table.dense_rows(seeds)

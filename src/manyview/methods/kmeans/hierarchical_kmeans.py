@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.checks import as_generator, check_number
 from ...data.parameters import Choice, Constraints, Number
+from ...engines.local import LocalEngine
 from ...steps import each
 from ...types import Floats, Places
 from ..base import say
-from ._accelerated_rounds import Outcome, Problem, run_rounds
-from ._accelerated_tables import make_table
+from ._accelerated_rounds import Outcome, Problem, run_rounds, table_problem
 from ._accelerated_tree import cut_tree, merge_points, ward_tree
 from .accelerated_kmeans import ExactKMeans, random_points
 
@@ -130,19 +131,19 @@ class HierarchicalKMeans(ExactKMeans):
         starts = [
             self._run(
                 short,
-                random_points(problem, mean_square, n_clusters, self.init, rng),
+                partial(random_points, problem, mean_square, n_clusters, self.init, rng),
                 f"start {number} of {self.n_starts}",
             )
             for number, rng in each("starts", enumerate(streams, 1), len(streams))
         ]
         self.start_inertia_ = np.array([start.inertia for start in starts]) * self.view_unit_**2
         best = min(starts, key=lambda start: start.inertia)
-        merged = self._run(problem, _merged_points(problem, starts, best), "merged centres")
+        merged = self._run(problem, partial(_merged_points, problem, starts, best), "merged centres")
         n_distances = sum(start.n_distances for start in starts) + merged.n_distances
         if best.inertia < merged.inertia:
             if self.verbose:
                 say("the best start is better than the merged centres; it goes on to the end")
-            merged = self._run(problem, best.points, "best start")
+            merged = self._run(problem, lambda: best.points, "best start")
             n_distances += merged.n_distances
         return replace(merged, n_distances=n_distances)
 
@@ -166,6 +167,6 @@ def _merged_points(problem: Problem, starts: list[Outcome], best: Outcome) -> Fl
     scale = problem.table.scale.astype(np.float64)
     if mass.size <= _MOST_POINTS:
         return merge_points(points * scale, mass, n_clusters) / scale
-    table = make_table(points, scale)
-    table.keep_norms(problem.workers)
-    return run_rounds(replace(problem, table=table, weight=mass), best.points).points
+    here = LocalEngine(problem.engine.threads)
+    few = table_problem(points, scale, mass, problem.max_iter, problem.tol, problem.relocate, here)
+    return run_rounds(few, lambda: best.points).points

@@ -15,6 +15,7 @@ from ...data.parameters import RUNNING, Choice, Constraints, Given, Number
 from ...data.source import RowSource, source_of, view_column
 from ...data.views import Views
 from ...engines.base import Engine
+from ...engines.checkpoint import Checkpoint, fit_in
 from ...engines.choice import working
 from ...errors import ParameterError, ViewWarning
 from ...steps import each
@@ -158,11 +159,13 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         self._check_spaces(views)
         with working(self.n_jobs) as engine:
             compared = self._fit_spaces(views, n_clusters, engine.threads)
-            source = engine.place(source_of(compared, weight))
-            scalings = learn_scaling(compared, self.view_scale, weight, engine, source)
-            active = _views_that_vary(compared, scalings)
-            problem = self._problem(compared, scalings, active, weight, n_clusters, engine, source)
-            best = self._best_start(problem, np.array([scalings[v].mean_square for v in active]))
+            source = source_of(compared, weight)
+            with fit_in(engine, self, source) as (here, checkpoint):
+                source = here.place(source)
+                scalings = learn_scaling(compared, self.view_scale, weight, here, source)
+                active = _views_that_vary(compared, scalings)
+                problem = self._problem(compared, scalings, active, weight, n_clusters, here, source, checkpoint)
+                best = self._best_start(problem, np.array([scalings[v].mean_square for v in active]))
         best.labels[~has_any] = -1
         self._store(best, views, compared, scalings, active)
         found = np.unique(best.labels[best.labels >= 0]).size
@@ -229,6 +232,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         n_clusters: int,
         engine: Engine,
         source: RowSource,
+        checkpoint: Checkpoint,
     ) -> Problem:
         self._keep_scaling(views, scalings, active)
         learned = isinstance(self.view_weights, str) and self.view_weights == "learned"
@@ -243,6 +247,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             max_iter=int(self.max_iter),
             tol=float(self.tol),
             engine=engine,
+            checkpoint=checkpoint,
         )
 
     def _frame(self, views: Views, active: Places, n_clusters: int, rule: str) -> Frame:
@@ -276,7 +281,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             if self.verbose > 1:
                 say(f"{name}, round {n_round}: log Phi {log_phi:.9g}, {n_moved} items moved")
 
-        outcome = run_rounds(problem, self._first_labels(problem, mean_squares, rng), report)
+        outcome = run_rounds(problem, lambda: self._first_labels(problem, mean_squares, rng), report, f"start {start}")
         if self.verbose:
             say(f"{name}: log Phi {outcome.objective[-1]:.9g}, {len(outcome.objective)} rounds")
         return outcome
