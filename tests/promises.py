@@ -118,7 +118,7 @@ PARTS = (
         "writers",
         (6,),
         "eight processes write at once: no answer lost, nobody sees a locked database",
-        ("end_to_end/test_decisions.py::test_eight_writers", "collection/test_lock.py"),
+        ("end_to_end/test_decisions.py::test_eight_writers", "collection/safety/test_lock.py"),
         {"MANYVIEW_WRITERS_SECONDS": (10, 60)},
         "answers",
         2,

@@ -49,7 +49,11 @@ def tables(quick: bool) -> Iterator[Table]:
 
 
 def _methods() -> dict[str, Callable[[Any], Any]]:
-    return {"nearer half": _half, "all": lambda part: np.nanmean(part, axis=1), "nearest": lambda p: np.nanmax(p, axis=1)}
+    return {
+        "nearer half": _half,
+        "all": lambda part: np.nanmean(part, axis=1),
+        "nearest": lambda p: np.nanmax(p, axis=1),
+    }
 
 
 def _half(part: Any) -> Any:

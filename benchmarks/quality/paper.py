@@ -36,7 +36,7 @@ def as_table(summary: Mapping[str, Any]) -> Table:
         if row["runs"]:
             found = {name: row["figures"].get(name, {}) for name in table.figures}
             printed = [f"{one['published']:.4g}" if "published" in one else "-" for one in found.values()]
-            pairs = {name: [one.get("mean", float("nan")), one.get("deviation", 0.0)] for name, one in found.items()}
+            pairs = {name: [one.get("mean"), one.get("deviation")] for name, one in found.items()}
             beside = " ".join(printed) if set(printed) != {"-"} else ""
             table.rows.append({"method": row["name"], "n_runs": row["runs"], **pairs, "published": beside})
     table.notes += [summary["words"], f"published: {summary['place']}. {summary['versus']}"]

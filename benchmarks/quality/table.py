@@ -39,7 +39,8 @@ class Table:
             shown = []
             for name in self.figures:
                 mean, deviation = row[name]
-                shown.append(f"{mean:.4f}" + (f" ± {deviation:.3f}" if row["n_runs"] > 1 else ""))
+                spread = f" ± {deviation:.3f}" if row["n_runs"] > 1 and mean is not None else ""
+                shown.append("-" if mean is None else f"{mean:.4f}{spread}")
             cells.append([str(row["method"]), str(row["n_runs"]), *shown, str(row["published"])])
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [

@@ -1,6 +1,7 @@
 """axe-core finds nothing serious on any page, in light and in dark, nor in the dialogs."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,10 @@ def test_every_page(new_page, scheme, width):
         "review?mode=surely",
         "review?mode=doubtful",
         "search?q=tag:face",
+        "search?q=like:3,5,95%25",
         "map",
+        "map?at=50_50_400",
+        "map?lasso=-99_-99~99_-99~99_99~-99_99",
         "compare",
         "runs",
         "problems",
@@ -59,6 +63,19 @@ def test_every_page(new_page, scheme, width):
         go(page, f"#/{address}")
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         page.wait_for_timeout(350)
+        found += check(page, address)
+    assert not found, "\n".join(found)
+
+
+def test_what_a_phone_has_behind_a_button(new_page):
+    page, found = new_page(width=390), []
+    cluster = page.get_by_role("link", name="All of").first.get_attribute("href").removeprefix("#/")
+    for address in ("clusters", cluster, "search?q=tag:face", f"{cluster}?look=12"):
+        go(page, f"#/{address}")
+        expect(page.get_by_role("heading", level=1)).to_have_count(1)
+        page.wait_for_timeout(350)
+        if "look" not in address:
+            page.get_by_role("button", name=re.compile("more$")).click()
         found += check(page, address)
     assert not found, "\n".join(found)
 
@@ -86,4 +103,10 @@ def test_dialogs_menus_and_messages(page):
     page.keyboard.press("m")
     expect(page.get_by_role("dialog")).to_be_visible()
     found += check(page, "move")
+    page.keyboard.press("Escape")
+    page.get_by_role("listitem").filter(has=page.get_by_role("checkbox")).first.get_by_role("link").focus()
+    page.keyboard.press("v")
+    expect(page.get_by_role("dialog", name="Large view").get_by_role("img")).to_be_visible()
+    page.keyboard.press("s")
+    found += check(page, "large view")
     assert not found, "\n".join(found)

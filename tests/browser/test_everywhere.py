@@ -11,8 +11,6 @@ from .steps import comes_to, go, names, rows, says
 
 pytestmark = pytest.mark.slow
 
-PAGES = ["clusters", "items/12", "review", "review?mode=sheet", "search", "map", "compare", "runs", "problems"]
-
 
 def test_the_keys_of_a_page_are_listed(page):
     page.get_by_role("button", name="Keys").click()
@@ -56,18 +54,6 @@ def test_light_and_dark_follow_the_system_until_somebody_chooses(new_page):
     comes_to(page, lambda: page.evaluate(paper), light)
     page.get_by_role("button", name="Dark colours").click()
     comes_to(page, lambda: page.evaluate(paper), dark)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_at_phone_width_nothing_runs_over_the_edge(new_page, scheme):
-    page = new_page(width=390, height=844, color_scheme=scheme)
-    cluster = page.get_by_role("link", name="All of").first.get_attribute("href").removeprefix("#/")
-    for address in [*PAGES, cluster]:
-        go(page, f"#/{address}")
-        expect(page.get_by_role("navigation", name="Pages, at the bottom")).to_be_visible()
-        page.wait_for_timeout(250)
-        over = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert over <= 0, address
 
 
 def test_the_page_is_used_by_keyboard_alone(page):

@@ -1,4 +1,4 @@
-"""The map, drawn by WebGL and on a plain canvas: zoom, hover, legend, colours, lasso."""
+"""The map, drawn by WebGL and on a plain canvas: zoom, hover, legend, colours, levels, lasso."""
 
 import re
 
@@ -109,7 +109,7 @@ def test_zoom_by_key_wheel_and_button_is_kept_in_the_address(page):
     expect(canvas(page)).to_be_visible()
     page.wait_for_timeout(500)
     comes_to(page, lambda: page.url, kept)
-    page.get_by_role("button", name="All of it").click()
+    page.get_by_role("button", name="All of it", exact=True).click()
     expect(page).not_to_have_url(re.compile("at="))
 
 
@@ -158,34 +158,187 @@ def test_colours_by_tag_and_by_another_run(page):
     expect(page).not_to_have_url(re.compile("by="))
 
 
-def test_a_lasso_tags_exports_and_makes_a_cluster(page):
+def panel(page):
+    return page.get_by_role("region", name="Inside the lasso")
+
+
+def n_inside(page):
+    expect(panel(page).get_by_role("status")).to_contain_text(re.compile(r"[1-9]\d* items? inside"))
+    return int(re.match(r"\d+", panel(page).get_by_role("status").inner_text()).group())
+
+
+def test_a_lasso_shows_its_pictures_tags_exports_and_makes_a_cluster(page):
     box = opened(page)
     page.keyboard.press("l")
     expect(page.get_by_role("button", name="Lasso")).to_have_attribute("aria-pressed", "true")
     draw_lasso(page, box.bounding_box())
-    bar = page.get_by_role("toolbar", name="Lasso")
-    expect(bar.get_by_text(re.compile(r"[1-9]\d* items inside"))).to_be_visible()
-    n = int(re.match(r"\d+", bar.get_by_role("status").inner_text()).group())
+    n = n_inside(page)
     assert n > 20
+    grid = panel(page).get_by_role("list", name="Items inside the lasso")
+    expect(grid.get_by_role("link").first).to_be_visible()
+    expect(grid.get_by_role("listitem").first).to_have_attribute("aria-setsize", str(n))
+    assert box.bounding_box()["x"] + box.bounding_box()["width"] <= panel(page).bounding_box()["x"]
     page.reload()
-    expect(bar.get_by_text(f"{n} items inside")).to_be_visible()
-    bar.get_by_role("button", name="Tag these").click()
+    assert n_inside(page) == n
+    panel(page).get_by_role("button", name="Tag…").click()
     page.get_by_role("combobox", name=f"Tag for {n} items").fill("inside the lasso")
     page.keyboard.press("Enter")
     says(page, "inside the lasso")
     undo_in_toast(page, "inside the lasso")
     with page.expect_download() as saved:
-        bar.get_by_role("button", name="Export").click()
+        panel(page).get_by_role("button", name="Export").click()
     lines = saved.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == n + 1
-    bar.get_by_role("button", name="New cluster").click()
+    panel(page).get_by_role("button", name="New cluster").click()
     page.get_by_role("searchbox", name="Find a cluster").fill("lassoed")
     page.get_by_role("button", name="New cluster “lassoed”").click()
-    expect(bar).to_have_count(0)
+    expect(panel(page)).to_have_count(0)
     legend = page.get_by_role("complementary", name="Legend")
     expect(legend.get_by_role("button", name="Show lassoed")).to_contain_text(str(n))
     page.keyboard.press("z")
     expect(legend.get_by_role("button", name="Show lassoed")).to_have_count(0)
+
+
+def test_while_the_pictures_scroll_the_map_stays(page):
+    box = opened(page)
+    page.keyboard.press("v")
+    assert n_inside(page) == 200
+    top = box.bounding_box()["y"]
+    page.mouse.move(1300, 600)
+    page.mouse.wheel(0, 900)
+    expect(panel(page).get_by_role("list").locator("[aria-posinset='28']")).to_be_visible()
+    assert 0 < box.bounding_box()["y"] <= top
+    expect(panel(page).get_by_role("button", name="Tag…")).to_be_in_viewport()
+
+
+def test_everything_without_a_pointer(page):
+    """Zoom, pick what is in sight, look through it, pick two of it, tag, move, undo, let go."""
+    opened(page)
+    for _ in range(3):
+        page.keyboard.press("+")
+    page.wait_for_timeout(300)
+    page.keyboard.press("v")
+    n = n_inside(page)
+    assert n < 200
+    grid = panel(page).get_by_role("list", name="Items inside the lasso")
+    grid.get_by_role("link").first.focus()
+    page.keyboard.press("x")
+    page.keyboard.press("ArrowRight")
+    expect(grid.get_by_role("link").nth(1)).to_be_focused()
+    page.keyboard.press("x")
+    expect(panel(page).get_by_role("status")).to_contain_text("2 selected")
+    page.keyboard.press("t")
+    page.get_by_role("combobox", name="Tag for 2 items").fill("by key")
+    page.keyboard.press("Enter")
+    says(page, "by key")
+    page.keyboard.press("z")
+    says(page, "undid")
+    page.keyboard.press("m")
+    page.get_by_role("searchbox", name="Find a cluster").fill("two by key")
+    page.keyboard.press("Enter")
+    expect(panel(page)).to_have_count(0)
+    expect(page.get_by_role("button", name="Show two by key")).to_contain_text("2")
+    page.keyboard.press("z")
+    expect(page.get_by_role("button", name="Show two by key")).to_have_count(0)
+    page.keyboard.press("v")
+    n_inside(page)
+    page.keyboard.press("Escape")
+    expect(panel(page)).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("lasso="))
+
+
+def test_a_way_back_from_the_void(page):
+    opened(page, "#/map?at=50_50_400")
+    hint = page.get_by_text("Nothing is in sight here.")
+    expect(hint).to_be_visible()
+    page.get_by_role("button", name="Show all of it").click()
+    expect(hint).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("at="))
+    for _ in range(25):
+        page.keyboard.press("ArrowLeft")
+    expect(hint).to_be_visible()
+    page.keyboard.press("0")
+    expect(hint).to_have_count(0)
+
+
+def overlaps(boxes):
+    return [
+        (a, b)
+        for n, a in enumerate(boxes)
+        for b in boxes[n + 1 :]
+        if min(a["right"], b["right"]) - max(a["left"], b["left"]) > 0.5
+        and min(a["bottom"], b["bottom"]) - max(a["top"], b["top"]) > 0.5
+    ]
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_names_neither_collide_nor_leave_the_map(new_page, width):
+    page = new_page(width=width)
+    box = opened(page)
+    for key in ("", "+", "+", "ArrowLeft", "+", "ArrowDown", "-", "+"):
+        if key:
+            page.keyboard.press(key)
+        page.wait_for_timeout(200)
+        boxes = box.locator("[data-label]").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+        cut = box.locator("[data-label]").evaluate_all("all => all.filter(o => o.scrollWidth > o.clientWidth).length")
+        frame = box.bounding_box()
+        assert (boxes or key) and not overlaps(boxes), key
+        assert cut == 0 or any(one["width"] >= 179 for one in boxes)  # only the very long are cut
+        for one in boxes:
+            assert frame["x"] <= one["left"] and one["right"] <= frame["x"] + frame["width"], key
+            assert frame["y"] <= one["top"] and one["bottom"] <= frame["y"] + frame["height"], key
+
+
+def marks(page):
+    """Colour and shape of each cluster, as the legend has them."""
+    read = "all => all.map(one => [one.firstElementChild.getAttribute('fill'), one.firstElementChild.outerHTML])"
+    return page.get_by_role("complementary", name="Legend").locator("svg").evaluate_all(read)
+
+
+def test_every_cluster_has_its_own_look_and_keeps_it(page):
+    opened(page)
+    first = marks(page)
+    assert len(first) == 10 and len({shape for _, shape in first}) == 10
+    assert len({colour for colour, _ in first}) == 8  # all there are, before a shape comes twice
+    page.get_by_role("complementary", name="Legend").get_by_role("button", name=re.compile("^Show ")).first.click()
+    assert marks(page) == first
+    page.reload()
+    expect(canvas(page)).to_be_visible()
+    comes_to(page, lambda: marks(page), first)
+
+
+def test_coarser_and_finer_on_the_map(page):
+    box = opened(page)
+    legend = page.get_by_role("complementary", name="Legend").get_by_role("button", name=re.compile("^Show "))
+    levels = page.get_by_role("group", name="Number of clusters")
+    wanted = int(re.search(r"\d+", levels.get_by_role("button", name="Coarser").get_attribute("title")).group())
+    levels.get_by_role("button", name="Coarser").click()
+    expect(legend).to_have_count(wanted)
+    expect(box).to_be_visible()  # the same map, in other colours
+    page.keyboard.press(".")
+    expect(legend).not_to_have_count(wanted)
+    for _ in range(2):
+        page.keyboard.press("z")
+        page.wait_for_timeout(400)
+    expect(legend).to_have_count(10)
+
+
+def test_on_a_phone_no_button_covers_the_map_and_the_pictures_come_as_a_sheet(new_page):
+    page = new_page(width=390, height=844)
+    box = opened(page)
+    frame = box.bounding_box()
+    for button in page.get_by_role("group", name="Map").get_by_role("button").all():
+        spot = button.bounding_box()
+        assert spot["y"] + spot["height"] <= frame["y"] and spot["x"] + spot["width"] <= 390
+    assert frame["y"] < 200  # two rows of controls, not more
+    page.get_by_role("button", name="Pick what is in sight").click()
+    assert n_inside(page) == 200
+    sheet = panel(page).bounding_box()
+    assert sheet["y"] >= box.bounding_box()["y"] + box.bounding_box()["height"] and sheet["width"] == 390
+    expect(panel(page).get_by_role("link").first).to_be_in_viewport()
+    page.evaluate("scrollTo(0, 700)")
+    comes_to(page, lambda: panel(page).bounding_box()["y"] < box.bounding_box()["y"] + 40, True)
+    expect(panel(page).get_by_role("button", name="Tag…")).to_be_in_viewport()
 
 
 def test_a_point_opens_its_item(page):
@@ -196,7 +349,7 @@ def test_a_point_opens_its_item(page):
     expect(page).to_have_url(re.compile(r"#/items/\d+"))
 
 
-def test_a_new_run_has_no_map_until_one_is_asked_for(page):
+def test_a_new_run_has_its_map_at_once(page):
     go(page, "#/runs")
     page.get_by_role("region", name="New fit").get_by_role("combobox", name="Method").select_option("rmkmc")
     page.get_by_role("spinbutton", name="Clusters").fill("5")
@@ -204,13 +357,7 @@ def test_a_new_run_has_no_map_until_one_is_asked_for(page):
     expect(page.get_by_role("article", name=re.compile("fit")).get_by_text("done", exact=True)).to_be_visible(
         timeout=120_000
     )
-    go(page, "#/map")
-    expect(page.get_by_role("heading", name="No map yet")).to_be_visible()
-    page.get_by_role("button", name="Make the map").click()
-    job = page.get_by_role("article", name=re.compile("map"))
-    expect(job.get_by_role("progressbar")).to_be_visible()
-    job.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Make the map")).to_be_enabled()
-    page.get_by_role("button", name="Make the map").click()
-    expect(canvas(page)).to_be_visible(timeout=180_000)  # laid out by UMAP, which compiles first
+    opened(page)
+    legend = page.get_by_role("complementary", name="Legend")
+    expect(legend.get_by_role("button", name=re.compile("^Show "))).to_have_count(5)
     assert page.evaluate("fetch('./api/map').then((a) => a.json()).then((a) => [a.state, a.n])") == ["ready", 200]

@@ -3,13 +3,17 @@
 import csv
 import io
 import json
+import os
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from manyview import Collection
+from manyview.web.media import Original
 from manyview.web.openapi import description_text
 
 from .made import OURS, N
@@ -342,6 +346,37 @@ def test_pictures(seen):
     assert seen.get("/media/1/original", headers={"Range": f"bytes={many}"}).content == content
 
 
+def test_pictures_as_squares_and_large(seen):
+    with Image.open(io.BytesIO(seen.get("/thumbs/1").content)) as whole:
+        assert whole.size == (40, 30)
+    square = seen.get("/thumbs/1?square=true")
+    assert square.headers["content-type"] == "image/jpeg"
+    with Image.open(io.BytesIO(square.content)) as cut:
+        assert cut.size == (30, 30)
+    get(seen, "/thumbs/1?square=perhaps", 422)
+    large = seen.get("/media/1/preview?large=true")
+    assert large.headers["content-type"] == "image/jpeg" and large.content[:3] == b"\xff\xd8\xff"
+
+
+def test_a_clip_is_sent_under_its_type_and_to_be_saved():
+    for format, media_type in (("mp4", "video/mp4"), ("mov", "video/mp4"), ("matroska", "video/webm"), ("avi", None)):
+        with tempfile.TemporaryFile() as file:
+            clip = Original(1, os.dup(file.fileno()), 9, "clip", "video", format)
+            with clip.file:
+                headers = clip.headers(0, 9, 200)
+        assert headers["Content-Type"] == (media_type or "application/octet-stream")
+        assert headers["Content-Disposition"].startswith("attachment")
+
+
+def test_an_item_in_brief(seen):
+    whole, brief = get(seen, "/api/items/1"), get(seen, "/api/items/1?brief=true")
+    assert brief["why"] is None and not brief["why_pending"] and not brief["neighbours"] and not brief["proposals"]
+    left_out = {"why", "why_pending", "neighbours", "proposals"}
+    assert {name: whole[name] for name in whole.keys() - left_out} == {
+        name: brief[name] for name in brief.keys() - left_out
+    }
+
+
 def test_exports(seen, client):
     post(client, "/api/tags", {"items": [1], "tag": "=1+1", "answer": True})
     post(client, "/api/tags", {"items": [2], "tag": '@a "quoted", word', "answer": True})
@@ -365,6 +400,27 @@ def test_exports(seen, client):
     for view, word in (("items", "show"), ("clusters", "show"), ("proposals", "suggest"), ("history", "history")):
         line = client.get(f"/api/export?view={view}&format=command&tag=a b").text
         assert line.startswith(f"manyview {word} ") and (view in ("clusters", "history") or "a b" in line)
+
+
+def test_more_like_these(seen):
+    first = get(seen, "/api/items?q=tag:red")["items"][0]["id"]
+    page = get(seen, f"/api/search?q=like:{first},60%25")
+    alike = [one["score"] for one in page["items"]]
+    assert alike == sorted(alike, reverse=True) and alike[-1] >= 0.6
+    assert {one["how"] for one in page["items"]} == {"alike"} and first not in [one["id"] for one in page["items"]]
+    assert page["like"]["least"] == 0.6 and [one["id"] for one in page["like"]["items"]] == [first]
+    counts = [one["n"] for one in page["like"]["stops"]]
+    assert counts == sorted(counts) and page["like"]["stops"][-1] == {"least": 0.9, "n": sum(s >= 0.9 for s in alike)}
+    assert f"like:{first},60%" in page["command"]
+    assert get(seen, f"/api/search/facets?q=like:{first},60%25")["total"] == page["total"]
+    some = get(seen, f"/api/search?q=like:{first},60%25 tag:red")
+    assert {one["id"] for one in some["items"]} < {one["id"] for one in page["items"]}
+    assert some["like"]["stops"][-1]["n"] == sum(one["score"] >= 0.9 for one in some["items"])
+    assert get(seen, "/api/search?q=tag:red")["like"] is None
+    assert "like:3,5,99.9%" in get(seen, "/api/search?q=like:red", 400)["error"]
+    text = seen.get(f"/api/export?view=items&format=csv&sort=best&q=like:{first},60%25").text
+    table = list(csv.reader(io.StringIO(text)))
+    assert [int(row[0]) for row in table[1:]] == [one["id"] for one in page["items"]]
 
 
 def test_map(client):

@@ -2,14 +2,24 @@
 
 import { api } from "./api";
 import { live } from "./live.svelte";
+import { outbox } from "./review/outbox";
 import { toasts, type Toast } from "./toasts.svelte";
 import type { Changed } from "./types";
 import { working } from "./working.svelte";
 
+let last: Promise<unknown> = Promise.resolve();
+
+/** One change after another, as they were made: what is undone next is then what was done last. */
+function inOrder<T>(call: () => Promise<T>): Promise<T> {
+  const mine = last.then(call);
+  last = mine.catch(() => undefined);
+  return mine;
+}
+
 /** Run a change; null where it was refused, after saying why. */
 export async function change<T extends Changed>(call: () => Promise<T>, next?: Toast["action"], slot?: string): Promise<T | null> {
   try {
-    const answer = await working.during(call);
+    const answer = await working.during(() => inOrder(call));
     toasts.say(answer.summary, { entry: answer.entry, ...(next ? { action: next } : {}), ...(slot ? { slot } : {}) });
     void live.poll();
     return answer;
@@ -22,7 +32,10 @@ export async function change<T extends Changed>(call: () => Promise<T>, next?: T
 
 export async function undo(entry: number | null = null): Promise<boolean> {
   try {
-    const answer = await working.during(() => api.undo(entry));
+    const answer = await working.during(() => inOrder(async () => {
+      await outbox.flush();
+      return api.undo(entry);
+    }));
     toasts.say(answer.summary);
     void live.poll();
     return true;

@@ -32,4 +32,4 @@ export function inWords(least: number): string {
 }
 
 /** A share in per cent, with as many digits as it takes. */
-export const share = (least: number): string => `${Number((100 * least).toFixed(least >= 0.9999 ? 3 : 2))} %`;
+export const share = (of: number): string => `${Number((100 * of).toFixed(2))} %`;

@@ -543,7 +543,7 @@ export interface paths {
         };
         /**
          * Show Item
-         * @description One item: its tags, what is proposed for it, where it is and why, and what is like it.
+         * @description One item: its tags, what is proposed for it, where it is and why, and what is like it; in brief, only itself.
          */
         get: operations["show_item"];
         put?: never;
@@ -1031,7 +1031,7 @@ export interface paths {
         };
         /**
          * Save Original
-         * @description The file itself, to be saved.
+         * @description The file itself, to be saved; the player of a clip asks for parts of it.
          */
         get: operations["save_original"];
         put?: never;
@@ -1051,7 +1051,7 @@ export interface paths {
         };
         /**
          * Show Preview
-         * @description The picture at the size of a screen; of a clip, its key frames one after another.
+         * @description The picture at the size of a screen, or large enough to look closer; of a clip, its key frames in turn.
          */
         get: operations["show_preview"];
         put?: never;
@@ -1071,7 +1071,7 @@ export interface paths {
         };
         /**
          * Show Thumb
-         * @description The thumbnail of an item.
+         * @description The thumbnail of an item: whole, or cut to a square around what it shows.
          */
         get: operations["show_thumb"];
         put?: never;
@@ -3613,6 +3613,7 @@ export interface operations {
         parameters: {
             query?: {
                 run?: number | null;
+                brief?: boolean;
             };
             header?: never;
             path: {
@@ -4559,6 +4560,9 @@ export interface operations {
                     "image/png": string;
                     "image/tiff": string;
                     "image/webp": string;
+                    "video/mp4": string;
+                    "video/ogg": string;
+                    "video/webm": string;
                 };
             };
             /** @description The part that was asked for. */
@@ -4576,6 +4580,9 @@ export interface operations {
                     "image/png": string;
                     "image/tiff": string;
                     "image/webp": string;
+                    "video/mp4": string;
+                    "video/ogg": string;
+                    "video/webm": string;
                 };
             };
             400: components["responses"]["Error400"];
@@ -4595,7 +4602,9 @@ export interface operations {
     };
     show_preview: {
         parameters: {
-            query?: never;
+            query?: {
+                large?: boolean;
+            };
             header?: never;
             path: {
                 item: number;
@@ -4630,7 +4639,9 @@ export interface operations {
     };
     show_thumb: {
         parameters: {
-            query?: never;
+            query?: {
+                square?: boolean;
+            };
             header?: never;
             path: {
                 item: number;

@@ -14,6 +14,8 @@ export const api = {
   cluster: (id: number, signal?: Signal) => getJson<T.ClusterDetail>(`api/clusters/${id}`, {}, signal),
   items: (query: Query, signal?: Signal) => getJson<T.ItemList>("api/items", query, signal),
   item: (id: number, signal?: Signal) => getJson<T.ItemDetail>(`api/items/${id}`, {}, signal),
+  /** The item without reasons and proposals, which take a while. */
+  brief: (id: number, signal?: Signal) => getJson<T.ItemDetail>(`api/items/${id}`, { brief: true }, signal),
   search: (query: Query, signal?: Signal) => getJson<T.SearchAnswer>("api/search", query, signal),
   facets: (query: Query, signal?: Signal) => getJson<T.Facets>("api/search/facets", query, signal),
   tags: (text: string, signal?: Signal) =>
@@ -81,8 +83,18 @@ export function thumb(id: number): string {
   return `./thumbs/${id}${site ? ".jpg" : ""}`;
 }
 
-export function preview(id: number): string {
-  return site ? `./previews/${id}.jpg` : `./media/${id}/preview`;
+/** The thumbnail cut to a square around what it shows. */
+export function square(id: number): string {
+  return site ? thumb(id) : `./thumbs/${id}?square=true`;
+}
+
+/** The picture at the size of a screen, or larger, to look closer. */
+export function preview(id: number, large = false): string {
+  return site ? `./previews/${id}.jpg` : `./media/${id}/preview${large ? "?large=true" : ""}`;
+}
+
+export function original(id: number): string {
+  return `./media/${id}/original`;
 }
 
 /** Points of the map: n, ids, x, y, clusters, one array after the other. */

@@ -24,7 +24,7 @@ export function percent(share: number | null | undefined): string {
 }
 
 export function fixed(value: number | null | undefined, digits = 2): string {
-  return value === null || value === undefined ? "–" : value.toFixed(digits);
+  return value === null || value === undefined ? "–" : value.toFixed(digits).replace(/^-(0(?:\.0*)?)$/, "$1");
 }
 
 export function duration(seconds: number | null | undefined): string {

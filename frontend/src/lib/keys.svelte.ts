@@ -11,10 +11,13 @@ export interface Key {
 interface KeySet {
   title: string;
   keys: Key[];
+  alone: boolean; // while it is there, no other keys count: it covers the page
 }
 
 class Keys {
   sets: KeySet[] = $state.raw([]);
+  /** Is the list of keys shown? */
+  shown = $state(false);
   #list: KeySet[] = []; // the same: while a component goes, what is read of a state is what it was before
 
   put(set: KeySet, everywhere: boolean): void {
@@ -26,16 +29,23 @@ class Keys {
     this.sets = this.#list;
   }
 
+  /** The sets that count now, the nearest first. */
+  get heard(): KeySet[] {
+    const alone = this.sets.findLast((set) => set.alone);
+    return alone ? [alone] : [...this.sets].reverse();
+  }
+
   handle(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as HTMLElement;
     const typing = target.matches("input:not([type=checkbox]):not([type=range]):not([type=radio]), textarea, select");
-    if (typing || document.querySelector("dialog[open]")) return;
+    const dialog = [...document.querySelectorAll("dialog[open]")].at(-1);
+    if (typing || (dialog && !dialog.hasAttribute("data-keys"))) return;
     const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (pressed === " " && target.matches("button, summary, input")) return;
+    if (pressed === " " && target.matches("button, summary, input, video")) return;
     if (pressed === "Enter" && target.matches("button, a, summary, input")) return;
-    if (pressed.startsWith("Arrow") && target.matches("input")) return;
-    for (const set of [...this.sets].reverse()) {
+    if (pressed.startsWith("Arrow") && target.matches("input, video")) return;
+    for (const set of this.heard) {
       const found = set.keys.find((one) => one.key === pressed && one.run);
       if (found?.run) {
         event.preventDefault();
@@ -49,10 +59,10 @@ class Keys {
 export const keys = new Keys();
 
 /** Keys that count while the component is there; a page's go before those of everywhere, whichever came first. */
-export function useKeys(title: string, list: Key[] | (() => Key[]), everywhere = false): void {
+export function useKeys(title: string, list: Key[] | (() => Key[]), where: "page" | "everywhere" | "alone" = "page"): void {
   $effect(() => {
-    const set = { title, keys: typeof list === "function" ? list() : list };
-    untrack(() => keys.put(set, everywhere));
+    const set = { title, keys: typeof list === "function" ? list() : list, alone: where === "alone" };
+    untrack(() => keys.put(set, where === "everywhere"));
     return () => untrack(() => keys.drop(set));
   });
 }

@@ -1,5 +1,7 @@
 /** Which groups lie beside each other on the map: by a coarse picture of it, flooded until the groups meet. */
 
+import { membersOf, rangeOf } from "./geometry";
+
 /** Group -> its neighbours, and how long and near their border is. */
 export type Beside = Map<number, Map<number, number>>;
 
@@ -11,16 +13,17 @@ export function bordersOf(x: Float32Array, y: Float32Array, values: Int32Array, 
   const meet = (a: number, b: number, weight: number): void => {
     for (const [one, other] of [[a, b], [b, a]] as const) beside.get(one)!.set(other, (beside.get(one)!.get(other) ?? 0) + weight);
   };
-  if (!x.length) return beside;
-  const [x0, x1, y0, y1] = [...range(x), ...range(y)] as [number, number, number, number];
+  if (!x.length || !ids.length) return beside;
+  const [x0, x1, y0, y1] = [...rangeOf(x), ...rangeOf(y)] as [number, number, number, number];
   const size = Math.max(x1 - x0, y1 - y0, 1e-9) / CELLS;
   const [wide, high] = [Math.floor((x1 - x0) / size) + 1, Math.floor((y1 - y0) / size) + 1];
   const inside: (Map<number, number> | undefined)[] = Array(wide * high);
-  for (let i = 0; i < x.length; i++) {
-    if (!beside.has(values[i]!)) continue;
-    const cell = Math.floor((y[i]! - y0) / size) * wide + Math.floor((x[i]! - x0) / size);
-    const here = (inside[cell] ??= new Map());
-    here.set(values[i]!, (here.get(values[i]!) ?? 0) + 1);
+  for (const [id, rows] of membersOf(values, ids)) {
+    for (const i of rows) {
+      const cell = Math.floor((y[i]! - y0) / size) * wide + Math.floor((x[i]! - x0) / size);
+      const here = (inside[cell] ??= new Map());
+      here.set(id, (here.get(id) ?? 0) + 1);
+    }
   }
   const owner = new Int32Array(wide * high).fill(-1);
   const steps = new Int32Array(wide * high);
@@ -49,13 +52,4 @@ export function bordersOf(x: Float32Array, y: Float32Array, values: Int32Array, 
     for (const next of around(cell)) if (next > cell && owner[next] !== owner[cell]) meet(owner[cell]!, owner[next]!, 1 / (1 + steps[cell]! + steps[next]!));
   }
   return beside;
-}
-
-function range(values: Float32Array): [number, number] {
-  let [low, high] = [Infinity, -Infinity];
-  for (const value of values) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
-  return [low, high];
 }

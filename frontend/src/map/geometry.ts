@@ -2,18 +2,23 @@
 
 import type { View } from "./layer";
 
+/** The least and the largest of some numbers. */
+export function rangeOf(values: Float32Array): [number, number] {
+  let [low, high] = [Infinity, -Infinity];
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return [low, high];
+}
+
 /** Points in square bins, to find the one nearest to a place. */
 export class Bins {
   #cells = new Map<number, number[]>();
   #cell: number;
 
   constructor(private readonly x: Float32Array, private readonly y: Float32Array) {
-    let low = Infinity;
-    let high = -Infinity;
-    for (const value of x) {
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
+    const [low, high] = rangeOf(x);
     this.#cell = Math.max(1e-6, (high - low) / Math.max(1, Math.sqrt(x.length)));
     for (let i = 0; i < x.length; i++) {
       const key = this.#key(Math.floor(x[i]! / this.#cell), Math.floor(y[i]! / this.#cell));
@@ -66,31 +71,78 @@ export class Bins {
   }
 }
 
-/** Where a group's name goes: the middle of its points, and how far half of them lie from it. */
+/** Members of each group, evenly spaced where there are very many: enough to see where a group is. */
+export function membersOf(values: Int32Array, ids: number[], most = 400): Map<number, number[]> {
+  const counts = new Map(ids.map((id) => [id, 0]));
+  for (const value of values) {
+    const n = counts.get(value);
+    if (n !== undefined) counts.set(value, n + 1);
+  }
+  const found = new Map<number, number[]>(ids.map((id) => [id, []]));
+  const steps = new Map([...counts].map(([id, n]) => [id, Math.max(1, Math.ceil(n / most))]));
+  const turn = new Map(ids.map((id) => [id, 0]));
+  for (let i = 0; i < values.length; i++) {
+    const at = turn.get(values[i]!);
+    if (at === undefined) continue;
+    if (at === 0) found.get(values[i]!)!.push(i);
+    turn.set(values[i]!, (at + 1) % steps.get(values[i]!)!);
+  }
+  return found;
+}
+
+/** Where a group's name goes: the middle of where most of its points are, and how far half of those lie from it. */
 export interface Place {
   id: number;
   name: string;
-  size: number;
   x: number;
   y: number;
   spread: number;
   guess: boolean;
 }
 
+const CELLS = 12; // along the longer side of the map
+
 export function placesOf(points: { x: Float32Array; y: Float32Array }, values: Int32Array, groups: { id: number; name: string; guess?: boolean }[]): Place[] {
-  const members = new Map<number, number[]>(groups.map((group) => [group.id, []]));
-  for (let i = 0; i < values.length; i++) members.get(values[i]!)?.push(i);
+  const members = membersOf(values, groups.map((group) => group.id));
+  const [x0, x1, y0, y1] = [...rangeOf(points.x), ...rangeOf(points.y)] as [number, number, number, number];
+  const scale = CELLS / Math.max(x1 - x0, y1 - y0, 1e-9);
   return groups.flatMap(({ id, name, guess = false }) => {
-    const rows = members.get(id)!;
-    if (!rows.length) return [];
+    const all = members.get(id)!;
+    if (!all.length) return [];
+    const rows = thickest(points, all, scale);
     const x = median(rows.map((i) => points.x[i]!));
     const y = median(rows.map((i) => points.y[i]!));
-    return [{ id, name, guess, size: rows.length, x, y, spread: median(rows.map((i) => Math.hypot(points.x[i]! - x, points.y[i]! - y))) }];
+    return [{ id, name, guess, x, y, spread: median(rows.map((i) => Math.hypot(points.x[i]! - x, points.y[i]! - y))) }];
   });
+}
+
+/** The points in that block of three by three cells which holds most of them. */
+function thickest(points: { x: Float32Array; y: Float32Array }, rows: number[], scale: number): number[] {
+  const WIDE = 1 << 16;
+  const cellOf = (i: number): number => Math.floor(points.x[i]! * scale) * WIDE + Math.floor(points.y[i]! * scale);
+  const counts = new Map<number, number>();
+  for (const i of rows) counts.set(cellOf(i), (counts.get(cellOf(i)) ?? 0) + 1);
+  const block = (cell: number): number[] => [-WIDE, 0, WIDE].flatMap((across) => [cell + across - 1, cell + across, cell + across + 1]);
+  const around = (cell: number): number => block(cell).reduce((sum, one) => sum + (counts.get(one) ?? 0), 0);
+  let best = cellOf(rows[0]!);
+  for (const cell of counts.keys()) if (around(cell) > around(best)) best = cell;
+  const inside = new Set(block(best));
+  return rows.filter((i) => inside.has(cellOf(i)));
 }
 
 function median(values: number[]): number {
   return Float32Array.from(values).sort()[Math.floor(values.length / 2)]!;
+}
+
+/** Those that have room for a square of some side, the first ones first; the others stay points. */
+export function withRoom(points: number[], place: (i: number) => [number, number], side: number): number[] {
+  const taken: [number, number][] = [];
+  return points.filter((i) => {
+    const [x, y] = place(i);
+    if (taken.some(([a, b]) => Math.abs(a - x) < side && Math.abs(b - y) < side)) return false;
+    taken.push([x, y]);
+    return true;
+  });
 }
 
 export type Line = [number, number][];

@@ -23,8 +23,8 @@ const ROOM = 14_000; // square pixels of the window for each name
 const MOST = 60;
 
 /**
- * Names of the largest groups first: above their points where there is room, else below, on them or beside them, at the spot they
- * had before if that is free (`spots`, which is kept up). Who finds no room has no name until one is closer.
+ * Names of the largest groups first: above small ones and on large ones where there is room, else below or beside them, at the spot
+ * they had before if that is free (`spots`, which is kept up). Who finds no room has no name until one is closer.
  */
 export function placeLabels(places: Place[], frame: Frame, widthOf: (place: Place) => number, spots: Map<number, number>): Label[] {
   const shown: Label[] = [];
@@ -46,7 +46,8 @@ export function placeLabels(places: Place[], frame: Frame, widthOf: (place: Plac
 
 function around(x: number, y: number, radius: number, width: number): [number, number][] {
   const [up, aside] = [radius + HIGH / 2 + 2, radius + width / 2 + 4];
-  return [[x, y - up], [x, y + up], [x, y], [x + aside, y], [x - aside, y], [x + aside / 2, y - up], [x - aside / 2, y - up], [x + aside / 2, y + up], [x - aside / 2, y + up]];
+  const first: [number, number][] = radius > 24 ? [[x, y], [x, y - up], [x, y + up]] : [[x, y - up], [x, y + up], [x, y]];
+  return [...first, [x + aside, y], [x - aside, y], [x + aside / 2, y - up], [x - aside / 2, y - up], [x + aside / 2, y + up], [x - aside / 2, y + up]];
 }
 
 function findSpot(spots: [number, number][], width: number, frame: Frame, shown: Label[], first: number): { x: number; y: number; at: number } | null {

@@ -8,11 +8,11 @@ export interface Mark {
   shape: number;
 }
 
-/** In full colour and to each kind of colour-blind eye any two of these are at least 0.1 apart in Oklab (`apart`). */
+/** In full colour and to each kind of colour-blind eye any two of these are at least 0.085 apart in Oklab (`apart`). */
 export const COLOURS: Rgb[] = [
   [0, 102, 255],
   [204, 0, 77],
-  [26, 102, 0],
+  [0, 114, 96],
   [255, 102, 179],
   [0, 179, 255],
   [179, 128, 51],
@@ -46,41 +46,56 @@ export function apart(a: Rgb, b: Rgb): number {
 const APART = COLOURS.map((one) => COLOURS.map((other) => apart(one, other)));
 const FAR = 0.3; // from here on, farther apart helps nobody
 const SAME = 100; // what the same colour next door costs, beside colours that are merely near
+const REUSE = 6; // what a colour costs that all items have already
 
 /**
- * A mark for each group. Whoever has most to do with those that have one comes next, and takes the colour that is farthest
- * from its neighbours'; groups of one colour have different shapes as long as there are any. What a group had before it keeps
- * where that is no worse.
+ * A mark for each group, the largest of which come first. Whoever borders most on those that have a colour comes next, and takes the
+ * one farthest from its neighbours'. Groups of one colour have different shapes, as long as there are any. What a group looked like
+ * before it keeps where that is no worse.
  */
-export function markGroups(ids: number[], beside: Beside, before: Map<number, Mark> = new Map()): Map<number, Mark> {
-  const colours = new Map<number, number>();
+export function markGroups(groups: { id: number; size: number }[], beside: Beside, before: Map<number, Mark> = new Map()): Map<number, Mark> {
+  const ids = groups.map((group) => group.id);
+  const colours = chooseColours(groups, beside, before);
   const marks = new Map<number, Mark>();
-  const used = COLOURS.map(() => 0);
-  const left = new Set(ids);
-  const pull = new Map(ids.map((id) => [id, 0])); // how much a group borders on those that have a colour
-  while (left.size) {
-    let next = -1;
-    for (const id of left) if (next < 0 || pull.get(id)! > pull.get(next)!) next = id; // of equals the first, which is the largest
-    const near = [...(beside.get(next) ?? [])].filter(([other]) => colours.has(other));
-    const cost = COLOURS.map((_, colour) => {
-      const clash = near.map(([other, weight]) => { const theirs = colours.get(other)!; return weight * (theirs === colour ? SAME : Math.max(0, 1 - APART[colour]![theirs]! / FAR) ** 2); });
-      return clash.reduce((sum, one) => sum + one, 0) + used[colour]! * 0.05;
-    });
-    const least = Math.min(...cost);
-    const had = COLOURS.findIndex((rgb) => rgb === before.get(next)?.rgb);
-    const colour = had >= 0 && cost[had]! <= least + 0.2 ? had : cost.indexOf(least);
-    const taken = ids.filter((id) => colours.get(id) === colour).map((id) => marks.get(id)!.shape);
-    const doors = near.filter(([other]) => colours.get(other) === colour).map(([other]) => marks.get(other)!.shape);
-    const shapes = [...Array(SHAPES).keys()].sort((a, b) => count(doors, a) - count(doors, b) || count(taken, a) - count(taken, b) || a - b);
-    const kept = before.get(next);
-    const shape = had === colour && kept && count(taken, kept.shape) <= count(taken, shapes[0]!) && !doors.includes(kept.shape) ? kept.shape : shapes[0]!;
-    colours.set(next, colour);
-    marks.set(next, { rgb: COLOURS[colour]!, shape });
-    used[colour]! += 1;
-    left.delete(next);
-    for (const [other, weight] of beside.get(next) ?? []) if (left.has(other)) pull.set(other, pull.get(other)! + weight);
+  const kept = (id: number): Mark | undefined => (before.get(id)?.rgb === COLOURS[colours.get(id)!] ? before.get(id) : undefined);
+  for (const id of [...ids.filter(kept), ...ids.filter((one) => !kept(one))]) {
+    const rgb = COLOURS[colours.get(id)!]!;
+    const same = [...marks].filter(([, mark]) => mark.rgb === rgb);
+    const taken = same.map(([, mark]) => mark.shape);
+    const doors = same.filter(([other]) => beside.get(id)?.has(other)).map(([, mark]) => mark.shape);
+    const worse = (a: number, b: number): number => count(doors, a) - count(doors, b) || count(taken, a) - count(taken, b);
+    const best = [...Array(SHAPES).keys()].sort((a, b) => worse(a, b) || a - b)[0]!;
+    const had = kept(id)?.shape;
+    marks.set(id, { rgb, shape: had !== undefined && worse(had, best) <= 0 ? had : best });
   }
   return marks;
 }
 
+function chooseColours(groups: { id: number; size: number }[], beside: Beside, before: Map<number, Mark>): Map<number, number> {
+  const colours = new Map<number, number>();
+  const total = groups.reduce((sum, { size }) => sum + size, 0) || 1;
+  const share = new Map(groups.map(({ id, size }) => [id, size / total]));
+  const used = COLOURS.map(() => 0); // share of the items that have the colour: large groups differ also where they do not meet
+  const left = new Set(share.keys());
+  const pull = new Map(groups.map(({ id }) => [id, 0])); // how much a group borders on those that have a colour
+  while (left.size) {
+    let next = -1;
+    for (const id of left) if (next < 0 || pull.get(id)! > pull.get(next)!) next = id; // of equals the first
+    const near = [...(beside.get(next) ?? [])].filter(([other]) => colours.has(other));
+    const cost = COLOURS.map((_, colour) => {
+      const clash = near.map(([other, weight]) => weight * nearness(colour, colours.get(other)!));
+      return clash.reduce((sum, one) => sum + one, 0) + (used[colour]! > 0 ? 0.5 : 0) + used[colour]! * REUSE;
+    });
+    const least = Math.min(...cost);
+    const had = COLOURS.findIndex((rgb) => rgb === before.get(next)?.rgb);
+    const colour = had >= 0 && cost[had]! <= least + 0.2 ? had : cost.indexOf(least);
+    colours.set(next, colour);
+    used[colour]! += share.get(next)!;
+    left.delete(next);
+    for (const [other, weight] of beside.get(next) ?? []) if (left.has(other)) pull.set(other, pull.get(other)! + weight);
+  }
+  return colours;
+}
+
+const nearness = (a: number, b: number): number => (a === b ? SAME : Math.max(0, 1 - APART[a]![b]! / FAR) ** 2);
 const count = (list: number[], value: number): number => list.filter((one) => one === value).length;

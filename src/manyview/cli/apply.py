@@ -51,6 +51,8 @@ def apply(
             if len(done.changes) > _SHOWN:
                 say(f"... and {len(done.changes) - _SHOWN} more; --json lists all of them")
         say(safe(done.sentence))
+        if dry_run and done.changes:
+            say("Nothing was written yet: the same without --dry-run writes it.")
         if done.entry is not None:
             say(f"To undo: manyview undo {safe(collection)} {done.entry.id}")
     for problem in done.failed[:20]:

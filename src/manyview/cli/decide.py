@@ -192,5 +192,7 @@ def _decide(
     else:
         unlikely = f"; {n_unlikely} of them {below}" if n_unlikely else ""
         say(f"{safe(entry.summary)} (entry {entry.id}, {n_items} {'item' if n_items == 1 else 'items'}{unlikely})")
+    if entry is not None and answer:
+        say(f"Next: manyview apply {safe(path)} --to xmp --dry-run shows what would be written; undo takes it back")
     if n_left:
         say(f"{n_left} more {'is' if n_left == 1 else 'are'} {below}; --all takes them too")

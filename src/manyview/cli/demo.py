@@ -45,7 +45,12 @@ def demo(
         "manyview-demo"
     ),
     chosen: Annotated[
-        DemoSet, typer.Option("--set", help="228 photographs, half of them with tags; or 1,849 emoji, all with tags.")
+        DemoSet,
+        typer.Option(
+            "--set",
+            metavar="SET",
+            help="photographs: 228, half of them with tags; or emoji: 1,849, all with tags.",
+        ),
     ] = DemoSet.photographs,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Also every cluster, and tables of quality and calibration.")

@@ -19,6 +19,7 @@ from . import (
     doctor,
     duplicates,
     edit,
+    estimate,
     evaluate,
     export_site,
     features,
@@ -67,6 +68,7 @@ def _common(
 for _command in (
     demo.demo,
     init.init,
+    estimate.estimate,
     features.features,
     fit.fit,
     show.show,

@@ -224,7 +224,7 @@ def _found(table: Sequence[dict[str, Any]], hits: Sequence[Any]) -> list[dict[st
 
 def _matched(row: dict[str, Any]) -> str:
     if row["how"] == "alike":
-        return f"alike, {100 * row['score']:.2f} %"
+        return f"alike, {int(1e4 * row['score']) / 100:.2f} %"  # 100 only where nothing tells them apart
     return f"looks, {row['score']:.2f}" if row["how"] == "looks" else str(row["how"])
 
 
@@ -272,7 +272,9 @@ def print_clusters(clusters: Sequence[Any]) -> None:
         cohesion = one.profile.get("cohesion")
         name = f"{one.name} (pinned)" if one.is_pinned else one.name
         rows.append(("" if one.id < 0 else one.id, name, one.size, "" if cohesion is None else f"{cohesion:.2f}", tags))
-    print_table((">cluster", "name", ">size", ">cohesion", "tags, and on how many"), rows)
+    header = (">cluster", "name", ">size", ">cohesion", "tags, and on how many")
+    shown = len(header) if any(row[-1] for row in rows) else len(header) - 1
+    print_table(header[:shown], [row[:shown] for row in rows])
 
 
 def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json: bool) -> None:

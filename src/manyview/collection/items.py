@@ -166,6 +166,11 @@ class Items:
         """The text of each item, None where it has none."""
         return [row[0] or None for row in self._column("text", ids)]
 
+    def written(self) -> list[str]:
+        """The texts that there are, of the items that have one."""
+        rows = self._catalog.rows("SELECT text FROM items WHERE state = 'here' AND text <> '' ORDER BY id")
+        return [row[0] for row in rows]
+
     def fields(self, ids: Iterable[int] | None = None) -> list[dict[str, Any]]:
         """The other columns of the table each item came from."""
         return [json.loads(row[0]) if row[0] else {} for row in self._column("fields", ids)]

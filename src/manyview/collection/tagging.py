@@ -85,6 +85,10 @@ class Tagging:
             )
         )
 
+    def counts(self) -> tuple[int, int]:
+        """How many different tags files and tables say, and how often."""
+        return tuple(self._catalog.row("SELECT count(DISTINCT tag_id), count(*) FROM item_tags"))
+
     def containing(self, letters: str) -> Ints:
         """The numbers of the tags that hold these letters, in any case."""
         return distinct(
@@ -114,7 +118,8 @@ class Tagging:
         with self._catalog.transaction():
             try:
                 before = self._said_before(table, columns, list(said))
-                changed, rows = [], []
+                changed: list[tuple[int]] = []
+                rows: list[tuple[Any, ...]] = []
                 for item, sources in said.items():
                     now: dict[Any, Any] = {}  # of two spellings the first counts
                     for source, words in sources.items():

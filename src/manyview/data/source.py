@@ -143,6 +143,10 @@ class RowSource:
             columns[name] = taken.compute() if is_dask(taken) else taken
         return Rows(0, columns, {})
 
+    def close(self, start: int, stop: int) -> None:
+        """Let go of some open rows and what was made of them; what was kept stays."""
+        self._open.pop((start, stop), None)
+
     def forget(self) -> None:
         """Let go of all that was kept, as a process that has just started."""
         self._open.clear()

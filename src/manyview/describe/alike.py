@@ -1,9 +1,9 @@
 """Which items are like some others by all views together, on a scale that means the same in every collection.
 
 How large a likeness is says little by itself: drawings on white are all a bit alike, holiday pictures hardly. So it is
-told against pairs of items of the same collection picked blindly: "more alike than 99 % of them". By its making, an item
-meets one in a hundred others above 99 % on average, whatever the views and their number. Items that no view tells apart
-are at 100 %, however many of them there are.
+told against pairs of items of the same collection picked blindly: "more alike than 99 % of them". By its making, an
+item meets one in a hundred others above 99 % on average, whatever the views and their number. Items that no view tells
+apart are at 100 %, however many of them there are.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _between_nearest(points: Singles, fitted: Singles, places: Singles) -> Singl
     return _weighted(near, places[best])
 
 
-def _mean_place(points: Singles, fitted: Singles, near: Places, places: Singles) -> Singles:
+def _mean_place(points: Singles, fitted: Singles, near: Any, places: Singles) -> Singles:
     """The same where the nearest fitted points are known."""
     apart = points[:, None] - fitted[near]
     return _weighted(np.einsum("ijk,ijk->ij", apart, apart), places[near])

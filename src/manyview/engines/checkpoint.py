@@ -68,7 +68,7 @@ class Checkpoint:
             content["files"] = json.dumps([str(Path(state.path).relative_to(self._home)) for state in states])
         else:
             content["files"] = json.dumps([])
-            content["labels"] = np.concatenate(states)
+            content["labels"] = np.concatenate([self._engine.read(state) for state in states])
             content["edges"] = np.cumsum([len(state) for state in states])[:-1]
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -22,15 +24,17 @@ _CHOSEN: ContextVar[Callable[[Workers], Engine]] = ContextVar("manyview_engine",
 
 
 @contextmanager
-def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None) -> Iterator[None]:
+def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None, memory: Any = None) -> Iterator[None]:
     """Choose where the fits inside are computed. The answers are the same everywhere.
 
     Parameters
     ----------
-    where : "threads", "serial", a Dask client or the address of a scheduler
+    where : "threads", "serial", "cuda", a Dask client or the address of a scheduler
         "threads" (what happens without ``on``) uses the cores of this machine, "serial" one of them. A
         ``distributed.Client``, or an address such as "tcp://127.0.0.1:8786", sends the work to the workers of a Dask
         cluster (``pip install 'manyview[dask]'``); addresses of other machines must be encrypted ("tls://...").
+        "cuda" works on a graphics processor, with what has a form for it (``pip install 'manyview[gpu]'``); the rest,
+        and all of it where there is none, on the threads of this machine, which a warning says.
     n_jobs : None or int
         Threads of this process, for estimators that do not say themselves; None takes all cores.
     folder : path
@@ -38,6 +42,9 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None)
         last rounds, with the same result, and cleans up when it ends. Workers of a cluster find here what is in this
         process's memory, and leave the labels of their rows: it must be on storage that all of them see under this
         path. Without it nothing is kept, and a cluster uses a temporary folder, for workers on this machine.
+    memory : None, int or str, for "cuda" only
+        Bytes of the device that rows may take ("60 GiB"); None takes 60 % of what is free. What does not fit goes there
+        in groups, every round anew.
 
     Examples
     --------
@@ -54,13 +61,42 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None)
         with _chosen(lambda threads: LocalEngine(threads, home), 1 if where == "serial" else n_jobs):
             yield
         return
+    if isinstance(where, str) and where == "cuda":
+        with _chosen(_device_engine(memory, None if folder is None else Path(folder).absolute()), n_jobs):
+            yield
+        return
     if is_client(where) or (isinstance(where, str) and "://" in where):
         with _cluster(where, n_jobs, folder):
             yield
         return
     raise ParameterError(
-        f"manyview.on takes 'threads', 'serial', a Dask client or the address of a scheduler; got {where!r}."
+        f"manyview.on takes 'threads', 'serial', 'cuda', a Dask client or the address of a scheduler; got {where!r}."
     )
+
+
+def _device_engine(memory: Any, home: Path | None) -> Callable[[Workers], Engine]:
+    """Makes engines for the graphics processor; for threads where there is none, and says so."""
+    from ..gpu.device import why_not
+    from .device import DeviceEngine
+
+    limit = None if memory is None else _bytes(memory)
+    reason = why_not()
+    if reason is not None:
+        warnings.warn(f"no graphics processor can be used, so threads do the work: {reason}.", stacklevel=4)
+        return lambda threads: LocalEngine(threads, home)
+    return lambda threads: DeviceEngine(threads, home, limit)
+
+
+def _bytes(memory: Any) -> int:
+    """A number of bytes, from a number or from words such as "60 GiB"."""
+    found = re.fullmatch(r"\s*([0-9.]+)\s*([kmgt]?)(i?)b?\s*", str(memory).lower())
+    try:
+        number = float(found[1]) if found else 0.0
+    except ValueError:
+        number = 0.0
+    if not found or number <= 0:
+        raise ParameterError(f"memory must be a number of bytes or words such as '60 GiB'; got {memory!r}.")
+    return int(number * (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " "))
 
 
 @contextmanager

@@ -108,22 +108,26 @@ def nearby_eigenpairs(operator: Operator, vectors: Floats, n_rounds: int = 4) ->
     products of all vectors at once as rounds, and one more. ``operator`` @ (n, k) must be as good as a loop.
     """
     with workers(1):
-        n_vectors = vectors.shape[1]
-        before, after = vectors, operator @ vectors
-        values = np.empty(0)
+        n_vectors, blocks = vectors.shape[1], row_blocks(vectors.shape[0], 16.0 * vectors.shape[1])
+        before, after, values = vectors.copy(), operator @ vectors, np.empty(0)
         for _ in range(n_rounds):
             further = operator @ after
-            both = np.hstack([before, after])
-            products = both.T @ both
-            held = both.T @ np.hstack([after, further])
+            across, squares = before.T @ after, after.T @ after
+            products = np.block([[before.T @ before, across], [across.T, squares]])
+            held = np.block([[across, before.T @ further], [squares, after.T @ further]])
             sizes, basis = np.linalg.eigh(products)
             kept = sizes > _DEPENDENT * sizes[-1]
             basis = basis[:, kept] / np.sqrt(sizes[kept])
             found, mix = np.linalg.eigh(basis.T @ ((held + held.T) / 2) @ basis)
             values = found[::-1][:n_vectors]
             mix = basis @ mix[:, ::-1][:, :n_vectors]
-            before, after = both @ mix, np.hstack([after, further]) @ mix
-    return values, np.ascontiguousarray(before)
+            own, other = mix[:n_vectors], mix[n_vectors:]
+            for rows in blocks:  # in place: vectors are what most of the memory goes to
+                before[rows], after[rows] = (
+                    before[rows] @ own + after[rows] @ other,
+                    after[rows] @ own + further[rows] @ other,
+                )
+    return values, before
 
 
 def _probes(n_vectors: int) -> int:

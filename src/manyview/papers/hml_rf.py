@@ -25,7 +25,7 @@ _PROTOCOL = {
     "paper": "1,000 trees, leaves of three, the root of all features tried at a node, graphs of 20 neighbours, a "
     "hierarchy of two layers induced from the tags; every method is told the number of classes, affinity propagation "
     "finds its own (linear kernel, median preference). Looks are the embedding that ships instead of VGG-16 or HOG3D.",
-    "defaults": "The same with 100 trees, which is where the curve over trees is nearly flat.",
+    "defaults": "The same with 100 trees.",
 }
 _COMPLETED = {
     name: f"{words} Two fifths of the tags are hidden and looked for again; clusters are as many as classes. The "

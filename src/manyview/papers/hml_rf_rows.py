@@ -8,10 +8,9 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ..data.tags import TagTable
-from ..types import Mask, Places, Singles
+from ..types import Mask, Places
 from .rivals.affinities import aggregated_graph, averaged_graph, graph_labels, neighbour_graph
 from .sources import Sources
 from .tables import Found, Row, Scale, Task, Trace
@@ -356,27 +355,6 @@ CLUSTERED = {
 }
 
 
-class ClusterScores(BaseEstimator):
-    """Equation (12): a tag is as likely as the share of the other members of the item's cluster that carry it."""
-
-    def __init__(self, data: Any = None, cluster: Any = None, seed: int = 0) -> None:
-        self.data, self.cluster, self.seed = data, cluster, seed
-
-    def fit(self, X: Any, tags: TagTable) -> ClusterScores:
-        """Cluster what is left."""
-        labels = self.cluster(self.data.with_tags(tags), self.seed)
-        known = tags.yes.toarray().astype(np.float32)
-        counts = np.zeros((labels.max() + 1, known.shape[1]), dtype=np.float32)
-        np.add.at(counts, labels, known)
-        others = np.maximum(np.bincount(labels)[labels] - 1, 1).astype(np.float32)
-        self.scores_: Singles = (counts[labels] - known) / others[:, None]
-        return self
-
-    def tag_scores(self) -> Singles:
-        """items x tags."""
-        return self.scores_
-
-
 def completion(task: Task, scale: Scale) -> list[Row]:
     """Tables 6 to 8: two fifths of the tags hidden, and looked for again."""
     clusters = {name: cluster for name, _, cluster in _methods(scale) if name in CLUSTERED}
@@ -389,6 +367,7 @@ def completion(task: Task, scale: Scale) -> list[Row]:
 def _completed(task: Task, scale: Scale, method: Any) -> Callable[[int], Found]:
     def run(seed: int) -> Found:
         from ..evaluation.experiment import hidden_tags_experiment
+        from .cluster_scores import ClusterScores
 
         methods = method if isinstance(method, list) else {"GC": ClusterScores(task.data, method, seed)}
         views, n_trees = {"looks": task.data.looks}, min(100, _trees(scale))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,7 +29,8 @@ def summed_up(
     scale: Scale,
 ) -> dict[str, Any]:
     """All that a page or a program needs, as plain numbers, words and lists."""
-    table = replace(table, figures=task.figures or table.figures)
+    chosen = table.best if scale.as_printed else ()  # our own defaults choose nothing with the classes
+    table = replace(table, figures=task.figures or table.figures, best=chosen)
     runs: dict[str, list[Mapping[str, Any]]] = {row.name: [] for row in rows}
     for row, seed in wanted:
         if (row.name, seed) in cells:
@@ -51,6 +53,7 @@ def summed_up(
         "seeds": table.n_seeds(scale),
         "figures": list(table.figures),
         "lower_is_better": sorted(table.lower_is_better),
+        "neutral": sorted(table.neutral & set(table.figures)),
         "same_data": table.same_data,
         "versus": table.versus,
         "rows": lines + _not_run(rows, table, known),
@@ -206,12 +209,13 @@ def _tests(table: Table, runs: Mapping[str, Any]) -> list[dict[str, Any]]:
     from scipy.stats import ttest_ind
 
     found = []
-    for first, second in table.compared:
-        for figure in table.figures:
-            a, b = (_values(runs.get(name, []), figure) for name in (first, second))
-            if min(len(a), len(b)) > 1:
+    for first, second, figure in [(*pair, figure) for pair in table.compared for figure in table.figures]:
+        a, b = (_values(runs.get(name, []), figure) for name in (first, second))
+        if min(len(a), len(b)) > 1:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of runs that hardly vary; the answer is then "chance" or "never"
                 p = float(ttest_ind(a, b, equal_var=False).pvalue) if np.ptp(a) + np.ptp(b) > 0 else None
-                found.append({"rows": [first, second], "figure": figure, "p": p})
+            found.append({"rows": [first, second], "figure": figure, "p": p})
     return found
 
 

@@ -47,6 +47,8 @@ def _caltech(sources: Sources, scale: Scale) -> Task:
     from ..features.transformed import Transformed
 
     pictures = sources.pictures("caltech101-7")
+    if scale.quick:
+        pictures = pictures.part(range(0, len(pictures), 4))
     views = {name: pictures.view(name) for name in ("lbp", "hog", "gist", "color_texture", "centrist")}
     counts = pictures.learned(Transformed("sift", BagOfWords(128, random_state=0)))
     views["sift"] = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -108,6 +110,7 @@ def _gammas(task: Task, scale: Scale) -> list[Row]:
         Row(
             f"RMKMC, gamma {gamma:.4g}",
             _fit(task, RobustMultiviewKMeans, gamma=gamma, **settings),
+            "RMKMC" if gamma == GRID[-1] and not scale.as_printed else "",
             study="gamma",
             x=gamma,
             listed=gamma == GRID[-1],  # our default, the flat end of the grid
@@ -168,11 +171,11 @@ PAPER = Paper(
             number="5",
             on="numerals",
             title="RMKMC, Table 5 and Figure 1: handwritten numerals",
-            figures=FIGURES,
+            figures=(*FIGURES, "clusters"),
             protocol=_PROTOCOL,
             load=_numerals,
             rows=_rows({"fou": "FOU", "fac": "FAC", "kar": "KAR", "mor": "MOR", "pix": "PIX", "zer": "ZER"}),
-            judge=judged_by(*FIGURES, NMI="NMI by the larger entropy"),
+            judge=judged_by(*FIGURES, "clusters", NMI="NMI by the larger entropy"),
             seeds=(50, 10, 2),
             same_data=True,
             versus="The same 2,000 numerals, the same six views.",
@@ -185,7 +188,7 @@ PAPER = Paper(
             number="3",
             on="caltech101-7",
             title="RMKMC, Table 3 and Figure 1: Caltech101-7 from pixels",
-            figures=FIGURES,
+            figures=(*FIGURES, "clusters"),
             protocol=_PROTOCOL,
             load=_caltech,
             rows=_rows(
@@ -198,7 +201,7 @@ PAPER = Paper(
                     "centrist": "CENTRIST",
                 }
             ),
-            judge=judged_by(*FIGURES, NMI="NMI by the larger entropy"),
+            judge=judged_by(*FIGURES, "clusters", NMI="NMI by the larger entropy"),
             seeds=(50, 10, 2),
             needs=("caltech101-7",),
             versus="441 other photographs of the same classes (which 100 faces and motorbikes the paper took is not "

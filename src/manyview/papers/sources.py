@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from ..data.views import Views
 from ..errors import ParameterError
 from .pictures import PictureCollection, emoji_pictures, tar_pictures
 
-__all__ = ["SHIPPED", "Sources", "sparse_block", "stored_tags", "stored_views", "tf_idf"]
+__all__ = ["Sources", "sparse_block", "stored_tags", "stored_views", "tf_idf"]
 
-SHIPPED = {"numerals": "handwritten numerals", "emoji": "emoji"}
+_EXTRAS = {"opencv": "cv2"}
 _FILES = {
     "corel5k": "corel5k.npz",
     "newsgroups_ten": "newsgroups_ten.npz",
@@ -45,8 +46,12 @@ class Sources:
         return next((path for path in places if path.is_file()), None)
 
     def missing(self, names: tuple[str, ...]) -> list[str]:
-        """The files that would be needed and are not there."""
-        return [Path(_FILES[name]).name for name in names if name not in SHIPPED and self.path(name) is None]
+        """The files and extras that would be needed and are not there."""
+        extras = [
+            f'pip install "manyview[{name}]"' for name in names if name in _EXTRAS and not find_spec(_EXTRAS[name])
+        ]
+        files = [name for name in names if name in _FILES and self.path(name) is None]
+        return [Path(_FILES[name]).name for name in files] + extras
 
     def matrices(self, name: str) -> Any:
         """The stored arrays of a collection, open for reading (``numpy.load``)."""

@@ -104,7 +104,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Best:
-    """A line taken from a curve: the point of the highest mean figure, chosen with the classes as the paper does."""
+    """A line taken from a curve: the point of the highest mean figure, chosen with the classes as the paper does.
+
+    Only the paper's protocol has it: our defaults choose nothing with the classes.
+    """
 
     name: str
     study: str
@@ -150,11 +153,12 @@ class Table:
     """One table or figure of a paper on one collection.
 
     kind, number, on : "table", "5", "numerals": its name in the paper, and the collection it is run on here
-    needs : names of collections (``sources``) beside what ships with the package
+    needs : names of collections and extras (``sources``) beside what ships with the package
     protocol : the words for each protocol
     seeds : runs by the paper's protocol, with our defaults, and in a quick run
     same_data : whether the printed figures are of the same data; differences are shown only then
     versus : what the printed figures are of
+    neutral : figures of which none is the best
     network : from the data to a network of tags to draw
     also : other names under which it is asked for, such as ("figure 1",)
     compared : pairs of rows between which a t-test is made
@@ -181,6 +185,7 @@ class Table:
     lower_is_better: frozenset[str] = frozenset()
     also: tuple[str, ...] = ()
     network: Callable[[Task], dict[str, Any]] | None = None
+    neutral: frozenset[str] = frozenset({"clusters", "tag vigilance", "leaf"})
 
     @property
     def name(self) -> str:

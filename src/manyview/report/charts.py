@@ -39,7 +39,11 @@ def line_chart(lines: Sequence[Mapping[str, Any]], x_label: str, y_label: str, *
             ]
             drawn.append(tag("polygon", points=_joined(edge), class_=f"band v{colour}"))
         drawn.append(
-            tag("polyline", points=_joined([place(x, y) for x, y, _ in line["points"]]), class_=f"line c{colour}")
+            tag(
+                "polyline",
+                points=_joined([place(x, y) for x, y, _ in line["points"]]),
+                class_=f"line c{colour}{_dashed(number)}",
+            )
         )
         if len(line["points"]) <= 40:
             drawn += [tag("circle", cx=_n(cx), cy=_n(cy), r=3, class_=f"v{colour}") for cx, cy in _dots(line, place)]
@@ -63,7 +67,7 @@ class _axis:
 
     def __init__(self, values: Sequence[float]) -> None:
         low, high = min(values), max(values)
-        room = 0.04 * (high - low) or max(abs(high), 1e-9) * 0.05
+        room = 0.04 * (high - low) or 0.05 * abs(high) or 0.05
         self.low, self.high = low - room, high + room
 
     def share(self, value: float) -> float:
@@ -183,8 +187,16 @@ def _svg(width: int, height: float, said: str, *drawn: Any) -> Markup:
 
 
 def _legend(names: Sequence[str]) -> Markup:
-    marks = [tag("li", tag("i", class_=f"v{number % _N_COLOURS}"), name) for number, name in enumerate(names)]
+    marks = [
+        tag("li", tag("i", class_=f"v{number % _N_COLOURS}{_dashed(number)}"), name)
+        for number, name in enumerate(names)
+    ]
     return tag("ul", *marks, class_="legend")
+
+
+def _dashed(number: int) -> str:
+    """Colours come round; the second time lines are dashed."""
+    return " dash" if number >= _N_COLOURS else ""
 
 
 def _joined(points: Sequence[tuple[float, float]]) -> str:

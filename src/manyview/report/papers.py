@@ -13,7 +13,7 @@ from .pictures import PictureSource, data_addresses
 __all__ = ["paper_page"]
 
 _PICTURES = 3_000_000  # characters of pictures in one page
-_TRACES = 6  # curves of single runs in one chart
+_TRACES = 12  # curves of single runs in one chart
 
 
 def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None, command: str = "") -> str:
@@ -50,7 +50,8 @@ def _front(summary: Mapping[str, Any], command: str) -> Markup:
 def _figures(summary: Mapping[str, Any]) -> Markup:
     names = summary["figures"]
     lower = set(summary["lower_is_better"])
-    best = {name: _best(summary["rows"], name, name in lower) for name in names}
+    judged = [name for name in names if name not in summary["neutral"]]
+    best = {name: _best(summary["rows"], name, name in lower) for name in judged}
     arrows = [f"{name} ↓" if name in lower else name for name in names]
     head = tag(
         "thead",
@@ -72,7 +73,14 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
     return tag(
         "section",
         tag("h2", "Figures"),
-        tag("div", tag("table", head, tag("tbody", *rows), class_="figures"), class_="scroll"),
+        tag(
+            "div",
+            tag("table", head, tag("tbody", *rows), class_="figures"),
+            class_="scroll",
+            tabindex="0",
+            role="region",
+            aria_label="Figures",
+        ),
         tag("p", said if _has_paper(summary) else "The paper prints no figures for this.", class_="quiet"),
         class_="cluster",
     )
@@ -94,7 +102,9 @@ def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float 
         ours = None
         if "mean" in figure:
             spread = f" ± {figure['deviation']:.3f}" if figure["deviation"] else ""
-            ours = tag("span", f"{figure['mean']:.3f}{spread}", class_="best" if figure["mean"] == best[name] else None)
+            ours = tag(
+                "span", f"{figure['mean']:.3f}{spread}", class_="best" if figure["mean"] == best.get(name) else None
+            )
         beside = None
         if "published" in figure:
             apart = f" ({figure['difference']:+.3f})" if "difference" in figure else ""
@@ -134,7 +144,7 @@ def _trace(name: str, group: Sequence[Mapping[str, Any]]) -> Markup:
     """A line for each row: the mean of its runs, or the first where they were not taken at the same places."""
     lines = [{"name": trace["row"], "points": trace["points"]} for trace in group[:_TRACES]]
     drawn = line_chart(lines, group[0]["x"], name)
-    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}"), drawn)
+    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}, over {group[0]['x']}"), drawn)
 
 
 def _confusions(summary: Mapping[str, Any]) -> Markup | None:

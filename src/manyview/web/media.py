@@ -23,6 +23,7 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from ..collection.items import as_text
+from ..features.attention import square_thumbnail
 from ..features.opening.decode import BadFile, Clip, DecodePool
 from ..files import RAW, ending
 from ..workflow.reading.index import Index
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .gallery import Gallery
 
 __all__ = [
+    "LARGE_SIDE",
     "SIDE",
     "TYPES",
     "FileAnswer",
@@ -52,21 +54,25 @@ TYPES = {
     "TIFF": "image/tiff",
     "BMP": "image/bmp",
     "HEIC": "image/heic",
+    **dict.fromkeys(("MP4", "MOV"), "video/mp4"),
+    **dict.fromkeys(("MATROSKA", "WEBM"), "video/webm"),
+    "OGG": "video/ogg",
 }
-"""Of the decoder's verdict; everything else is plain bytes."""
+"""Of the decoder's verdict; everything else is plain bytes. A clip is played by the browser, if it can."""
 _PIECE = 256 * 1024
 SIDE = 1600
+LARGE_SIDE = 4096
 _FRAME_SIDE = 480
 _KEPT_BYTES = 64 * 2**20
 _LARGEST_COPY = 2**29
 
 
-def thumbnail(index: Index, item: int) -> bytes:
-    """The thumbnail of an item: our own encoding, without metadata."""
+def thumbnail(index: Index, item: int, square: bool = False) -> bytes:
+    """The thumbnail of an item, whole or cut to a square: our own encoding, without metadata."""
     found = index.collection.thumbs.get(item)
     if found is None:
         raise Absent(f"item {item} has no thumbnail.")
-    return found
+    return square_thumbnail(found) if square else found
 
 
 class Original:
@@ -179,34 +185,34 @@ async def _disconnect(receive: Any) -> None:
 
 
 class Previews:
-    """Pictures at the size of a screen, decoded in a child process with limits and encoded anew."""
+    """Pictures at the size of a screen, or larger, decoded in a child process with limits and encoded anew."""
 
     def __init__(self) -> None:
-        self._pool = DecodePool(n_jobs=1, max_side=SIDE, thumbnail_side=SIDE)
+        self._pools = {side: DecodePool(n_jobs=1, max_side=side, thumbnail_side=side) for side in (SIDE, LARGE_SIDE)}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="gallery-preview")
-        self._kept: OrderedDict[tuple[int, int, int], tuple[bytes, str]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int, int, int], tuple[bytes, str]] = OrderedDict()
 
-    async def get(self, gallery: Gallery, item: int) -> tuple[bytes, str]:
-        """The preview of an item and its media type."""
+    async def get(self, gallery: Gallery, item: int, side: int = SIDE) -> tuple[bytes, str]:
+        """The preview of an item and its media type; its long side has at most so many pixels."""
         original = await gallery.read(open_original, item)
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._make, original)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._make, original, side)
 
-    def _make(self, original: Original) -> tuple[bytes, str]:
+    def _make(self, original: Original, side: int) -> tuple[bytes, str]:
         with original.file as file:
             status = os.fstat(file.fileno())
-            key = (original.item, status.st_ino, status.st_mtime_ns)
+            key = (original.item, status.st_ino, status.st_mtime_ns, side)
             if key not in self._kept:
-                self._kept[key] = self._decoded(original)
+                self._kept[key] = self._decoded(original, side)
                 while sum(len(content) for content, _ in self._kept.values()) > _KEPT_BYTES:
                     self._kept.popitem(last=False)
             self._kept.move_to_end(key)
             return self._kept[key]
 
-    def _decoded(self, original: Original) -> tuple[bytes, str]:
+    def _decoded(self, original: Original, side: int) -> tuple[bytes, str]:
         if original.kind not in ("picture", "video"):
             raise Absent(f"item {original.item} is no picture.")
         with tempfile.TemporaryDirectory(prefix="manyview-") as folder:
-            _, found = next(self._pool.decode([name_of(original, folder)]))
+            _, found = next(self._pools[side].decode([name_of(original, folder)]))
         if isinstance(found, BadFile):
             raise Absent(f"item {original.item} cannot be shown: {found.sentence}")
         if isinstance(found, Clip) and len(found.frames) > 1:
@@ -214,9 +220,13 @@ class Previews:
         return found.thumbnail, "image/jpeg"
 
     def close(self) -> None:
-        self._pool.close()  # what is being decoded ends with its child
+        self._close_pools()  # what is being decoded ends with its child
         self._thread.shutdown(wait=True, cancel_futures=True)
-        self._pool.close()
+        self._close_pools()
+
+    def _close_pools(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
 
 
 def name_of(original: Original, folder: str) -> str:

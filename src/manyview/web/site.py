@@ -22,6 +22,7 @@ from .._version import __version__
 from ..collection.history import now
 from ..durable import make_private, make_public
 from ..errors import ParameterError
+from ..features.attention import square_thumbnail
 from ..features.opening.decode import BadFile, DecodePool
 from ..types import Progress
 from ..workflow.collection import Collection
@@ -111,7 +112,7 @@ class _Writer:
         for done, number in enumerate(numbers):
             content = self.index.collection.thumbs.get(number)
             if content is not None:
-                (self.folder / "thumbs" / f"{number}.jpg").write_bytes(content)
+                (self.folder / "thumbs" / f"{number}.jpg").write_bytes(square_thumbnail(content))
             self._progress("thumbnails", done + 1, len(numbers))
 
     def _previews(self) -> int:

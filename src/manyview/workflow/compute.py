@@ -74,10 +74,10 @@ def default_views(collection: Store) -> tuple[str, ...]:
     Short English texts are compared by what they mean (``caption``), all others by their words; a collection that has
     one of these views stays with it.
     """
-    kinds = {item.kind for item in collection.items}
+    kinds = set(collection.items.formats())
     names = ["embedding"] if kinds & {"picture", "video"} else []
     names += ["motion"] if "video" in kinds and "picture" not in kinds else []  # see run_views.only_clips_move
-    texts = [text for text in collection.items.texts() if text]
+    texts = collection.items.written()
     if "document" in kinds or texts:
         there = [name for name in extractor_names("text") if name in collection.view_names]
         names += there or ["caption" if _are_captions(texts) else "words"]

@@ -23,7 +23,7 @@ from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError, StoreError
 from ..features.base import extractor_names
 from ..meaning.words import check_language
-from ..methods.consensus.cost import cost_of_number, cost_of_steps, usual_number
+from ..methods.consensus.cost import cost_of_number, cost_of_steps, number_of_landmarks, shape_of, usual_number
 from ..methods.preparation import told
 from ..steps import at_work, step
 from ..types import Progress
@@ -33,7 +33,7 @@ from .clusters.living import refresh_profiles, settle
 from .clusters.state import State
 from .compute import Computed, came_with_source, compute_views, default_views
 from .methods_table import METHODS, Method, find_method
-from .reading.map_layout import Drawn, cost_of_map, draw_map, keep_map
+from .reading.map_layout import Drawn, cost_of_map, cost_of_profiles, draw_map, keep_map
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
 from .transfer import Annotations, annotations_of, common_view
 
@@ -240,11 +240,12 @@ def _costs(
     X: Views, n_items: int, method: Method, n_clusters: int | None, earlier: _Earlier | None, n_jobs: int | None
 ) -> dict[str, float]:
     """Of the steps of a fit, in their order."""
-    costs = cost_of_number(X) if n_clusters is None and earlier is None and method.takes_k else {}
+    shape = shape_of(X)
+    costs = cost_of_number(shape) if n_clusters is None and earlier is None and method.takes_k else {}
     if method.name == "consensus":
         reckoned = n_clusters or (usual_number(X.n_items) if earlier is None else earlier.n_clusters)
-        costs |= cost_of_steps(X, reckoned, 10, n_jobs)
-    return {**costs, "names and profiles": 1e-3 * n_items, "map": cost_of_map(n_items)}
+        costs |= cost_of_steps(shape, reckoned, 10, n_jobs, number_of_landmarks("auto", shape, reckoned, 10))
+    return {**costs, "names and profiles": cost_of_profiles(n_items), "map": cost_of_map(n_items, shape.width)}
 
 
 class _Earlier(NamedTuple):

@@ -8,12 +8,12 @@ from manyview.methods.consensus._communities import communities
 from manyview.methods.consensus._communities_kernels import move_items
 
 
-def modularity(W, labels, resolution=1.0):
+def modularity(W, labels):
     """By the definition: a sum over all pairs."""
     W = W.toarray()
     degrees, total = W.sum(axis=1), W.sum()
     same = labels[:, None] == labels
-    return float(((W - resolution * np.outer(degrees, degrees) / total) * same).sum() / total)
+    return float(((W - np.outer(degrees, degrees) / total) * same).sum() / total)
 
 
 def random_graph(n_items, seed, share=0.2):
@@ -55,21 +55,20 @@ def test_moves_are_those_of_modularity_by_its_definition(draw, compiled):
     assert np.allclose(held, np.bincount(labels, weights=degrees, minlength=18))
 
 
-@pytest.mark.parametrize("resolution", [0.5, 1.0, 4.0])
-def test_communities_leave_nothing_to_gain_and_are_numbered_by_first_item(resolution):
+def test_communities_leave_nothing_to_gain_and_are_numbered_by_first_item():
     for seed in range(4):
         W = random_graph(40, seed, share=0.1)
-        labels = communities(W, seed, resolution)
+        labels = communities(W, seed)
         seen = list(dict.fromkeys(labels.tolist()))
         assert seen == list(range(len(seen)))
-        best = modularity(W, labels, resolution)
+        best = modularity(W, labels)
         for item in range(40):  # no single item would be better off elsewhere
             for other in set(labels[W.indices[W.indptr[item] : W.indptr[item + 1]]].tolist()):
                 trial = labels.copy()
                 trial[item] = other
-                assert modularity(W, trial, resolution) <= best + 1e-9
+                assert modularity(W, trial) <= best + 1e-9
         for one, other in {(a, b) for a in seen for b in seen if a < b}:  # nor would two communities as one
-            assert modularity(W, np.where(labels == other, one, labels), resolution) <= best + 1e-9
+            assert modularity(W, np.where(labels == other, one, labels)) <= best + 1e-9
 
 
 def test_cliques_on_a_ring_are_found_whatever_the_seed():

@@ -28,7 +28,7 @@ def test_the_score_is_that_of_its_definition():
     found = module.count_clusters(Views(blobs(apart=1.5)), seed=3, n_jobs=1)
     for k, score in zip(found.candidates.tolist(), found.score.tolist(), strict=True):
         gap = found.eigenvalues[k - 1] - found.eigenvalues[k]
-        assert score == pytest.approx(gap * np.exp(-((np.log(k / found.communities) / 0.4) ** 2) / 2))
+        assert score == pytest.approx(gap * np.exp(-(np.log(k / (2 * found.communities)) ** 2) / 2))
     best = dict(zip(found.candidates.tolist(), found.score.tolist(), strict=True))
     k = found.n_clusters
     below = [n for n in best if n <= 0.72 * k]
@@ -76,6 +76,14 @@ def test_order_and_names_of_views_and_threads_change_nothing():
     one = module.count_clusters(Views({"a": a, "b": b}), seed=0, n_jobs=1)
     other = module.count_clusters(Views({"z": b, "y": a}), seed=0, n_jobs=2)
     assert one.to_dict() == other.to_dict() == module.ClusterNumbers.from_dict(one.to_dict()).to_dict()
+
+
+def test_texts_are_looked_for_in_another_region():
+    counts = np.random.default_rng(0).poisson(np.repeat(np.eye(6), 11, axis=1)[np.arange(120) % 6] * 5 + 0.02)
+    assert module._is_text(Views({"words": sparse.csr_matrix(counts.astype(float))}))
+    assert module._is_text(Views({"words": counts.astype(float)})), "a dense table of counts is one too"
+    assert not module._is_text(Views({"tags": sparse.csr_matrix(np.eye(30)[np.arange(120) % 30])}))
+    assert not module._is_text(Views({"words": sparse.csr_matrix(counts.astype(float)), "looks": blobs(120)}))
 
 
 def test_copies_count_once():

@@ -23,10 +23,25 @@ def test_the_mean_of_the_nearest_fills_a_gap():
     assert filled(rows, present).tolist() == [[0, 2, 4], [1, 4, 8], [100, 3, 6], [101, 0, 0]]
 
 
-def test_only_the_ten_nearest_count_and_nothing_that_was_filled_in():
-    rows = [[place, place, 0] for place in range(30)] + [[30, 0, 0], [30.5, 0, 0]]
-    present = [[1, 1]] * 30 + [[1, 0]] * 2
-    assert filled(rows, present)[30:, 1].tolist() == [np.mean(np.arange(20, 30))] * 2
+def test_the_neighbours_are_asked_and_nothing_that_was_filled_in():
+    place = np.arange(80.0)
+    rows = np.column_stack([place, np.where(place % 2, 0, place), np.zeros(80)])  # every second one has the view
+    found = filled(rows, np.column_stack([np.ones(80), place % 2 == 0]))
+    assert found[41, 1] == pytest.approx(41.0)  # of its twenty nearest ten have it, five on either side
+
+
+def test_among_others_that_lack_it_an_item_stays_at_the_centre():
+    place = np.r_[np.arange(40.0), np.arange(1000.0, 1040.0)]
+    has = place < 40
+    rows = np.column_stack([place, np.where(has, 7, 0), np.zeros(80)])
+    assert filled(rows, np.column_stack([np.ones(80), has]))[:, 1].tolist() == [7.0] * 40 + [0.0] * 40
+
+
+def test_where_fewer_have_it_than_usual_less_is_filled_in():
+    place = np.r_[np.arange(5.0), 1000.0 + np.arange(35.0), 5.0 + np.arange(40.0)]
+    has = np.arange(80) < 40  # five of the first twenty by place, all beyond a thousand
+    rows = np.column_stack([place, np.where(has, 8, 0), np.zeros(80)])
+    assert filled(rows, np.column_stack([np.ones(80), has]))[40, 1] == 8 * (5 / 10) ** 2
 
 
 def test_new_items_are_filled_from_known_ones():

@@ -1,7 +1,8 @@
-"""What items would look like in the views they lack: as those do that are nearest in the views they have.
+"""What items would look like in the views they lack: as their neighbours do that have them.
 
 Without this an item without tags would lie, among all views side by side, at the centre of the tags: near to every
-other one without tags and far from those with some, and clusters would be of the tagged and of the untagged.
+other one without tags and far from those with some, and clusters would be of the tagged and of the untagged. Where
+hardly any neighbour has the view, as where somebody tagged one subject and nothing else, it stays near the centre.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from ...types import Places
 
 __all__ = ["fill_gaps"]
 
-_DONORS = 10
-"""Items whose mean fills a gap; they are shorter the less they agree."""
-_LOOKED_AT = 2_000
-"""Items that have a view, among which those are sought."""
+_DONORS, _NEAR = 10, 50
+"""Neighbours with the view that are looked for, and how many neighbours are asked for that at most."""
+_LOOKED_AT = 4_000
+"""Items among which neighbours are sought."""
 
 Rows = NDArray[np.float32]
 Present = NDArray[np.bool_]
@@ -33,33 +34,39 @@ def fill_gaps(
     rows : (n, all columns), zero where an item lacks the view; ``edges`` say where each view's columns start
     known : rows and present of fitted items, which may be filled already; only what they really have is used
 
-    Items lacking every view, and views nobody has beside what an item has, keep their zeros.
+    A view that the share s of the items has is asked of the m = 10 / s nearest in the views that the item has (50 at
+    most). With n of them that have it, the mean of those is taken times (n / s m)^2, where that is less than 1.
     """
     theirs, have = (rows, present) if known is None else known
     columns = [np.arange(edges[v], edges[v + 1]) for v in range(present.shape[1])]
     made: list[tuple[Places, Places, Rows]] = []
     patterns, pattern_of = np.unique(present, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
-        if pattern.all() or not pattern.any():
+        beside = np.flatnonzero(have[:, pattern].all(axis=1))
+        if pattern.all() or not pattern.any() or not beside.size:
             continue
+        beside = beside[:: -(-beside.size // _LOOKED_AT)]
         items = np.flatnonzero(pattern_of.ravel() == number)
         here = np.concatenate([columns[v] for v in np.flatnonzero(pattern)])
-        asking = np.ascontiguousarray(rows[items][:, here])
-        for v in np.flatnonzero(~pattern):
-            donors = np.flatnonzero(have[:, v] & have[:, pattern].all(axis=1))
-            if donors.size > _LOOKED_AT:
-                donors = donors[:: -(-donors.size // _LOOKED_AT)]
-            if donors.size:
-                beside = np.ascontiguousarray(theirs[donors][:, here])
-                near = nearest_among(asking, beside, min(_DONORS, donors.size), threads)
-                made.append((items, columns[v], _means(theirs[donors][:, columns[v]], near)))
+        lacking = np.flatnonzero(~pattern)
+        shares = have[beside][:, lacking].mean(axis=0)
+        most = min(_NEAR, beside.size)
+        near = nearest_among(
+            np.ascontiguousarray(rows[items][:, here]), np.ascontiguousarray(theirs[beside][:, here]), most, threads
+        )
+        for v, share in zip(lacking.tolist(), shares.tolist(), strict=True):
+            if share:
+                asked = near[:, : min(most, round(_DONORS / share))]
+                made.append((items, columns[v], _said(theirs[beside][:, columns[v]], have[beside, v], asked, share)))
     for items, where, found in made:  # last, so that what was filled in never fills
         rows[np.ix_(items, where)] = found
 
 
-def _means(rows: Rows, near: NDArray[np.int32]) -> Rows:
-    """The mean of the rows that each line of ``near`` lists."""
-    n_items, count = near.shape
-    share = np.full(near.size, 1.0 / count, dtype=np.float32)
-    lines = sparse.csr_array((share, near.ravel(), np.arange(0, near.size + 1, count)), (n_items, rows.shape[0]))
-    return np.asarray(lines @ rows)
+def _said(rows: Rows, speaks: Present, asked: NDArray[np.int32], share: float) -> Rows:
+    """For each line of ``asked``, the mean of the rows that speak, shorter where fewer speak than by their share."""
+    n_items, count = asked.shape
+    voice = speaks[asked].astype(np.float32)
+    number = voice.sum(axis=1)
+    voice *= (np.minimum(1.0, number / (share * count)) ** 2 / np.maximum(number, 1.0))[:, None]
+    places = np.arange(0, asked.size + 1, count)
+    return np.asarray(sparse.csr_array((voice.ravel(), asked.ravel(), places), (n_items, rows.shape[0])) @ rows)

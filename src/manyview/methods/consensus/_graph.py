@@ -269,11 +269,12 @@ def mixed_operator(alpha: float, graph: NeighbourGraph, memberships: Memberships
 
     def block_product(X: Floats) -> Floats:
         X = np.ascontiguousarray(X, dtype=np.float64)
-        out = np.zeros_like(X)
-        if alpha > 0:
-            out += alpha * graph.block_product(X)
+        out = graph.block_product(X) if alpha > 0 else np.zeros_like(X)
+        out *= alpha
         if alpha < 1:
-            out += (1.0 - alpha) * memberships.block_product(X)
+            more = memberships.block_product(X)
+            more *= 1.0 - alpha
+            out += more
         return out
 
     shape = (graph.n_items, graph.n_items)

@@ -17,28 +17,12 @@ from ...data.views import Views
 from ...types import Mask, Places
 from ..preparation import place_in
 from ._vote import Placed, place_new, points_of
-from .cost import memory_of_fit
 
-__all__ = ["choose_landmarks", "number_of_landmarks", "place_items", "place_rest"]
+__all__ = ["choose_landmarks", "place_items", "place_rest"]
 
-MOST = 100_000
-MEMORY = 2 * 2**30
-"""Bytes that a fit of landmarks may take, about."""
-_FEWEST = 5_000
-_PER_CLUSTER = 100
 _OF_A_KIND = 20
 """Landmarks from every combination of views, and from every earlier cluster, where there are so many."""
 _BLOCK_BYTES = 64 * 2**20
-
-
-def number_of_landmarks(asked: Any, views: Views, n_clusters: int, n_members: int) -> int:
-    """How many items may vote: as asked, or up to 100,000 and as many as 2 GB have room for."""
-    if asked is None:
-        return views.n_items
-    if asked != "auto":
-        return max(int(asked), n_clusters)
-    room = int(MEMORY / memory_of_fit(views, n_clusters, n_members))
-    return max(min(MOST, room), _FEWEST, _PER_CLUSTER * n_clusters)
 
 
 def choose_landmarks(has_any: Mask, mask: Mask, previous: Places | None, n_wanted: int, seed: int) -> Places | None:

@@ -26,11 +26,11 @@ from ..agreement import Sample
 from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, say
 from ..preparation import Prepared, key_of, prepare, words_again
 from ._electors import numbered, representatives, voters, warn_if_few
-from ._landmarks import choose_landmarks, number_of_landmarks, place_items, place_rest
+from ._landmarks import choose_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, scrambled, view_says
 from ._vote import Outcome, Points, kinds_of, points_of, vote
-from .cost import cost_of_steps
+from .cost import cost_of_steps, number_of_landmarks, shape_of
 from .levels import cut_levels, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
@@ -182,12 +182,13 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         seed = int(as_generator(self.random_state).integers(2**31))
         given = given_members(entries, views)
         previous = None if self.previous is None else check_previous(self.previous, views.n_items)
-        most = number_of_landmarks(self.landmarks, views, n_clusters, n_members)
+        shape = shape_of(views)
+        most = number_of_landmarks(self.landmarks, shape, n_clusters, n_members)
         self.landmarks_ = landmarks = choose_landmarks(has_any, views.mask, previous, most, seed)
         settings = (n_clusters, n_members, seed)
         with aloud(type(self).__name__, self.verbose), workers(self.n_jobs) as threads:
             n_voting = views.n_items if landmarks is None else landmarks.size
-            expect(cost_of_steps(views, n_clusters, n_members, self.n_jobs, n_voting))
+            expect(cost_of_steps(shape, n_clusters, n_members, self.n_jobs, n_voting))
             if landmarks is None:
                 self._fit_all(views, given, previous, *settings, threads)
                 return self
@@ -342,33 +343,6 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=5)
         return found.weights
 
-    def _place_rest(
-        self,
-        views: Views,
-        has_any: NDArray[np.bool_],
-        landmarks: Places,
-        given: list[NDArray[np.int32]],
-        tick: Any,
-        threads: Workers,
-    ) -> None:
-        """Results for all items from those of the landmarks, which are stored."""
-        small = {"labels": self.labels_, "leaves": self.levels_["leaves"], "members": self.member_labels_}
-        found = {name: np.full((views.n_items, *part.shape[1:]), -1, part.dtype) for name, part in small.items()}
-        for name, part in small.items():
-            found[name][landmarks] = part
-        rest = has_any.copy()
-        rest[landmarks] = False
-        done = 0
-        for items, placed in place_rest(self, views, np.flatnonzero(rest), given, threads):
-            for name, part in placed._asdict().items():
-                found[name][items] = part
-            done += items.size
-            tick(done)
-        self.labels_, self.member_labels_ = found["labels"], found["members"]
-        self.levels_ = {**self.levels_, "leaves": found["leaves"]}
-        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
-        self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
-
     def _store(self, views: Views, numbers: Places, source: Places, outcome: Outcome | None) -> None:
         """Results for all items from those of the ones that voted; ``source`` says who stands for whom (-1: nobody)."""
         placed = source >= 0
@@ -395,3 +369,30 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         shares = {} if outcome is None else outcome.shares
         self.view_shares_ = {name: shares.get(name, 0.0) for name in views.names}
         self.joined_share_ = shares.get(None, 0.0)
+
+    def _place_rest(
+        self,
+        views: Views,
+        has_any: NDArray[np.bool_],
+        landmarks: Places,
+        given: list[NDArray[np.int32]],
+        tick: Any,
+        threads: Workers,
+    ) -> None:
+        """Results for all items from those of the landmarks, which are stored."""
+        small = {"labels": self.labels_, "leaves": self.levels_["leaves"], "members": self.member_labels_}
+        found = {name: np.full((views.n_items, *part.shape[1:]), -1, part.dtype) for name, part in small.items()}
+        for name, part in small.items():
+            found[name][landmarks] = part
+        rest = has_any.copy()
+        rest[landmarks] = False
+        done = 0
+        for items, placed in place_rest(self, views, np.flatnonzero(rest), given, threads):
+            for name, part in placed._asdict().items():
+                found[name][items] = part
+            done += items.size
+            tick(done)
+        self.labels_, self.member_labels_ = found["labels"], found["members"]
+        self.levels_ = {**self.levels_, "leaves": found["leaves"]}
+        self.cluster_sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
+        self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Matrix, is_sparse
 from ...blocks import Workers, row_blocks, workers
 from ...data.checks import check_number
 from ...data.views import Views
@@ -18,13 +19,12 @@ from ...steps import step
 from ...types import Floats, Places, Singles
 from ..curves import curve, picture
 from ..neighbours import nearest_neighbours
-from ..preparation import key_of, prepare
+from ..preparation import has_words, key_of, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._graph import NeighbourGraph
-from ._region import halves_of, likely_region
 from ._vote import Points, kinds_of, points_of
-from .cost import parts_of_number
+from .cost import parts_of_number, shape_of
 
 __all__ = ["ClusterNumbers", "count_clusters"]
 
@@ -36,10 +36,10 @@ _FEWEST = 4
 """Different items it takes to find a number."""
 _FEW = 60
 """Items below which two groups are considered; from there on a coarse division in two hides all others."""
-_WIDTH = 0.4
-"""How far from the region gaps still count, in logarithms."""
-_MOST_PAIRS, _LOOKS = 4, 4_000
-"""Times the neighbours are halved, and items that this is done for: fewer times where there are many items."""
+_TEXT, _OTHER = 0.3, 2.0
+"""Where to look, in communities: those of texts are too many, those of everything else too few."""
+_WORDS = 10
+"""Entries per row from which a sparse view is a text."""
 _COPIES = 0.2
 """Of the usual distance; re-encoded and slightly cropped pictures are closer, different ones of the same thing not."""
 _EQUAL = 0.9
@@ -56,11 +56,11 @@ class ClusterNumbers:
     """A suggested number of clusters, its rivals, and what they were chosen by.
 
     ``candidates`` (m,) are the numbers looked at, ``score`` (m,) how clearly the neighbours fall apart at each: the gap
-    between two ``eigenvalues`` of their graph, less the farther from the number of ``communities`` (a mean) that two
-    halves of the neighbours agree on. ``coarser`` and ``finer`` are the best numbers well below and well above,
-    ``runner_up`` the best one outside 0.8 to 1.25 times the suggested, with ``rival`` times its score (more than 1
-    where the larger of two near equal ones was taken); None where there is none. ``modularity`` of the communities says
-    how far the items form groups at all. ``reason`` says it in words.
+    between two ``eigenvalues`` of their graph, less the farther from where the ``communities`` (a mean of two counts)
+    say. ``coarser`` and ``finer`` are the best numbers well below and well above, ``runner_up`` the best one outside
+    0.8 to 1.25 times the suggested, with ``rival`` times its score (more than 1 where the larger of two near equal ones
+    was taken); None where there is none. ``modularity`` of the
+    communities says how far the items form groups at all. ``reason`` says it in words.
     """
 
     n_clusters: int
@@ -119,15 +119,15 @@ def count_clusters(
 
     The graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
     largest gap; but where a coarse division exists, that is always among the first. So gaps count by their distance
-    from L, the number of communities that two halves of the neighbours agree on (``likely_region``):
-    score(k) = (lambda_k - lambda_k+1) exp(-(ln(k / L) / 0.4)^2 / 2).
+    from c L, L the number of Louvain communities (geometric mean with 5 and with 10 neighbours) and c = 0.3 for texts,
+    2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2).
     """
     everyone = np.flatnonzero(views.mask.any(axis=1))
     limit = min(max_items, _MOST_ITEMS)
     if everyone.size > limit:
         everyone = np.sort(np.random.default_rng(seed).choice(everyone, limit, replace=False))
     chosen = views if everyone.size == views.n_items else views[everyone]
-    parts = parts_of_number(chosen)
+    parts = parts_of_number(shape_of(chosen))
     with workers(n_jobs) as threads, step("number of clusters", of=sum(parts)) as tick:
         points = _prepared(chosen, threads)
         tick(parts[0])
@@ -137,21 +137,20 @@ def count_clusters(
         if n_items < _FEWEST or not points.names:
             return _too_few(n_items)
         count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
-        lists = _neighbour_lists(points, count, seed, threads)
-        graph = _graph(points, lists, threads)
+        fine, coarse = (_graph(points, found, threads) for found in _neighbour_lists(points, count, seed, threads))
         tick(sum(parts[:3]))
-        pairs = _halved(points, lists, seed, threads)
-        most = min(n_items / count, _MOST_VECTORS)  # smaller communities have to name strangers as neighbours
-        level = likely_region(pairs, _fewest(n_items), most, seed, threads).number
-        W = graph.part(np.arange(n_items))
+        W = coarse.part(np.arange(n_items))
+        groups = communities(W, seed)
+        n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
+        level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
         numbers = _numbers(candidates, n_items, level, n_vectors)
         n_vectors = max(n_vectors, int(numbers[-1]) + 1)
         values = _eigenvalues(normalised_graph(W), n_vectors, seed)
-        modularity = graph.modularity(communities(W, seed))
+    centre = level * (_TEXT if _is_text(chosen) else _OTHER)
     numbers = numbers[numbers < values.size]
-    score = (values[numbers - 1] - values[numbers]) * np.exp(-((np.log(numbers / level) / _WIDTH) ** 2) / 2)
-    return _decide(numbers, score, values, level, modularity, n_items)
+    score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
+    return _decide(numbers, score, values, level, coarse.modularity(groups), n_items)
 
 
 def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
@@ -216,12 +215,14 @@ def _distances(rows: Singles, others: Places | NDArray[np.int32]) -> Floats:
     )
 
 
-def _neighbour_lists(points: Points, count: int, seed: int, threads: Workers) -> list[NDArray[np.int32]]:
-    """Neighbours in every space."""
-    return [
-        nearest_neighbours(space.rows, min(count, space.items.size - 1), threads, seed=seed)
-        for space in points.spaces(at_least=2)
-    ]
+def _neighbour_lists(
+    points: Points, count: int, seed: int, threads: Workers
+) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]:
+    """Neighbours in every space, at most 5 of them and all of them."""
+    found = []
+    for space in points.spaces(at_least=2):
+        found.append(nearest_neighbours(space.rows, min(count, space.items.size - 1), threads, seed=seed))
+    return [near[:, :5] for near in found], found
 
 
 def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> NeighbourGraph:
@@ -231,22 +232,20 @@ def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> 
     return NeighbourGraph(points.rows.shape[0], spaces, found, weights, threads)
 
 
-def _halved(points: Points, lists: list[NDArray[np.int32]], seed: int, threads: Workers) -> list[tuple[Any, Any]]:
-    """Pairs of graphs, each of a random half of the neighbours."""
-    everyone, pairs = np.arange(points.rows.shape[0]), []
-    for number in range(int(np.clip(_LOOKS // everyone.size, 1, _MOST_PAIRS))):
-        first, second = halves_of(lists, np.random.default_rng([seed, number]))
-        pairs.append((_graph(points, first, threads).part(everyone), _graph(points, second, threads).part(everyone)))
-    return pairs
+def _is_text(views: Views) -> bool:
+    """Nothing but words, and ten or more of them per item in some view."""
+    if not all(has_words(views[name], views.present(name)) for name in views.names):
+        return False
+    return any(_entries(views[name]) >= _WORDS * views.n_items for name in views.names)
 
 
-def _fewest(n_items: int) -> int:
-    return 2 if n_items < _FEW else 3
+def _entries(matrix: Matrix) -> int:
+    return int(matrix.nnz if is_sparse(matrix) else np.count_nonzero(matrix))
 
 
 def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vectors: int) -> Places:
     if candidates is None:
-        low = _fewest(n_items)
+        low = 2 if n_items < _FEW else 3
         high = max(4, min(4 * level, n_items / (2 if n_items <= 30 else 3)))
         return np.arange(low, max(low, min(int(high), n_vectors - 1)) + 1)
     numbers = np.unique([check_number("candidates", one, integer=True, low=2) for one in candidates]).astype(np.intp)

@@ -37,7 +37,7 @@ class ForestResults(MultiviewEstimator):
     tag_names_: list[str]
     tags_: Any
     refused_: Any
-    _mates: Any
+    _mates: list[Mates]
 
     def _bins(self) -> Bins:
         return Bins(self.bins_["points"], self.bins_["start"], self.max_bins is None)
@@ -151,7 +151,7 @@ class ForestResults(MultiviewEstimator):
             elif method == "affinity":
                 part = affinity_scores(nearest, int(self.n_neighbors), self.tags_)
             else:
-                part = leaf_scores(shares, nobody, self._mates, self.tags_, method == "neighbourhood")
+                part = leaf_scores(shares, nobody, self._mates[0], self.tags_, method == "neighbourhood")
             part[~views.mask[rows].any(axis=1)] = np.nan
             scores[rows] = _or_prior(part, nobody, self.tags_)
         return scores
@@ -182,10 +182,11 @@ class ForestResults(MultiviewEstimator):
                 yield rows, codes, shares, mates.nearest_to(shares, int(self.n_neighbors))
 
     def _leaf_mates(self, threads: Workers) -> Mates:
-        if getattr(self, "_mates", None) is None:
-            self._mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
-        found: Mates = self._mates
-        return found
+        if not hasattr(self, "_mates"):
+            self._mates = []
+        if not self._mates:
+            self._mates.append(Mates(self.leaves_, self.forest_["leaf_start"], threads))
+        return self._mates[0]
 
     def _check_fitted(self) -> None:
         from sklearn.utils.validation import check_is_fitted

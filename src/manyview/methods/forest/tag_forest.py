@@ -89,11 +89,13 @@ class TagForest(ClusterMixin, ForestResults):
     Notes
     -----
     A tree takes O(nu n depth tags_per_item); the affinity O(n tau leaf_size). In ``fit`` memory is one byte per item
-    and feature (codes), 12 bytes per item and tree, and one block; the saved model keeps 4 bytes per item and tree, and
-    17 per node. Nothing of n_items x n_items is made. Leaves have at most 2,000 items: larger pure nodes are halved on
-    random features. Items that lack a view follow the side training learned, or both sides in proportion. There is no
-    bootstrap: tags reach the affinity through the leaves of the items themselves, so scores of training items leave the
-    item out instead.
+    and feature (codes); 8 bytes per item and tree and 17 per node (one for about every two items), of which the members
+    of the leaves, 4 per item and tree, go before the clusters are looked for; 40 bytes per item and cluster for the
+    eigenvectors; the graph, about 500 bytes an item at 20 neighbours; and a block. A model keeps 4 bytes per item and
+    tree, and 17 per node. Nothing of n_items x n_items is made. Leaves have at most 2,000 items: larger pure nodes are
+    halved on random features. Items that lack a view follow the side training learned, or both sides in proportion.
+    There is no bootstrap: tags reach the affinity through the leaves of the items themselves, so scores of training
+    items leave the item out instead.
 
     J. Wang, X. Zhu, S. Gong, "Discovering visual concept structure with sparse and incomplete tags", Artificial
     Intelligence 250, 2017.
@@ -179,9 +181,9 @@ class TagForest(ClusterMixin, ForestResults):
             self._grow(views, table, np.flatnonzero(has_any).astype(np.int32), int(seeds[1]), threads)
             mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
             self.neighbors_ = mates.nearest(int(self.n_neighbors), threads)
-        del mates  # as large as the leaves; made again in a moment where scores are asked for
+        del mates  # as large as the leaves; made again in a moment where somebody asks
         self._cluster(views, has_any, int(seeds[2]))
-        self._mates, self._views = None, views  # for scores; not saved
+        self._mates, self._views = [], views  # for scores; not saved
         return self
 
     def fit_predict(self, X: Any, tags: Any = None) -> Labels:
@@ -213,7 +215,7 @@ class TagForest(ClusterMixin, ForestResults):
     def _grow(self, views: Views, table: TagTable, items: Any, seed: int, threads: Workers) -> None:
         n_trees, widths = int(self.n_estimators), views.n_features
         if self.verbose:
-            needed = views.n_items * (sum(widths.values()) * (1 if self.max_bins else 2) + 12 * n_trees)
+            needed = views.n_items * (sum(widths.values()) * (1 if self.max_bins else 2) + 18 * n_trees)
             say(
                 f"binning {sum(widths.values())} features, about {needed / 2**20:,.0f} MB; kernels compile on first use"
             )

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...arrays import is_sparse
 from ...data.joining import side_by_side
 from ...data.source import Rows
+from ...engines.device import device_form
 from ...types import Floats, Places
 from . import _accelerated_kmeans_kernels as kernels
 from ._accelerated_bounds import Move, Pairs, share_to_gather
@@ -190,6 +191,7 @@ def _widen(whole: Part, touched: Places) -> None:
     whole.touched, whole.change = union, change
 
 
+@device_form("manyview.methods.kmeans.device.accelerated")
 def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: Any) -> tuple[Part, NDArray[Any]]:
     """Label rows by their nearest centres, and say what moved."""
     table, n_rows = open_table(rows, shared.frame), leaf.stop - leaf.start

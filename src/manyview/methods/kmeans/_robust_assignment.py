@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ...blocks import row_blocks
 from ...data.source import Rows
+from ...engines.device import device_form
 from ...types import Floats, Places
 from . import _robust_kmeans_kernels as kernels
 from ._scaled_views import Centroids, ScaledView, ViewFrame, open_view
@@ -200,6 +201,7 @@ def open_views(rows: Rows, frame: Frame) -> list[ScaledView]:
     return views
 
 
+@device_form("manyview.methods.kmeans.device.robust")
 def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, NDArray[Any]]:
     """Assign rows, measure their residuals, and add them up for the next centroids."""
     frame, views = shared.frame, open_views(rows, shared.frame)

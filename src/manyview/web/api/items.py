@@ -52,9 +52,9 @@ async def list_items(
 
 
 @router.get("/items/{item}")
-async def show_item(here: Here, item: Number, run: RunNumber = None) -> models.ItemPage:
-    """One item: its tags, what is proposed for it, where it is and why, and what is like it."""
-    return await here.read(item_page, item, run, here.reasons)
+async def show_item(here: Here, item: Number, run: RunNumber = None, brief: bool = False) -> models.ItemPage:
+    """One item: its tags, what is proposed for it, where it is and why, and what is like it; in brief, only itself."""
+    return await here.read(item_page, item, run, None if brief else here.reasons, not brief)
 
 
 @router.get("/facets")

@@ -1,4 +1,4 @@
-"""Pictures: thumbnails and previews that were encoded anew, and originals to be saved, never shown."""
+"""Pictures: thumbnails and previews that were encoded anew, and originals, to be saved and, of clips, to be played."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Response
 
-from ..media import TYPES, FileAnswer, open_original, thumbnail
+from ..media import LARGE_SIDE, SIDE, TYPES, FileAnswer, open_original, thumbnail
 from .common import Here, Number
 
 router = APIRouter(tags=["media"])
@@ -24,16 +24,16 @@ _KEPT = "private, max-age=86400"
 
 
 @router.get("/thumbs/{item}", response_class=Response, responses=_THUMB)
-async def show_thumb(here: Here, item: Number) -> Response:
-    """The thumbnail of an item."""
-    found = await here.read(thumbnail, item)
+async def show_thumb(here: Here, item: Number, square: bool = False) -> Response:
+    """The thumbnail of an item: whole, or cut to a square around what it shows."""
+    found = await here.read(thumbnail, item, square)
     return Response(found, media_type="image/jpeg", headers={"Cache-Control": _KEPT})
 
 
 @router.get("/media/{item}/preview", response_class=Response, responses=_PREVIEW)
-async def show_preview(here: Here, item: Number) -> Response:
-    """The picture at the size of a screen; of a clip, its key frames one after another."""
-    content, kind = await here.previews.get(here, item)
+async def show_preview(here: Here, item: Number, large: bool = False) -> Response:
+    """The picture at the size of a screen, or large enough to look closer; of a clip, its key frames in turn."""
+    content, kind = await here.previews.get(here, item, LARGE_SIDE if large else SIDE)
     return Response(content, media_type=kind, headers={"Cache-Control": _KEPT})
 
 
@@ -41,5 +41,5 @@ async def show_preview(here: Here, item: Number) -> Response:
 async def save_original(
     here: Here, item: Number, range_: Annotated[str | None, Header(alias="Range")] = None
 ) -> Response:
-    """The file itself, to be saved."""
+    """The file itself, to be saved; the player of a clip asks for parts of it."""
     return FileAnswer(await here.read(open_original, item), range_)

@@ -112,8 +112,8 @@ def say_alike(n: int, n_asked: int, least: float) -> str:
 def alike_to(index: Index, items: Sequence[int], run: Run | None) -> Alike:
     """How much alike everybody is to some items, by the views of a run and their weights.
 
-    Before the first fit, or where those views are gone, by the views a fit would use, each with the same say. The first question takes two passes over the
-    views, every later one a pass; the last few answers are kept.
+    Before the first fit, or where those views are gone, by the views a fit would use, each with the same say. The first
+    question takes two passes over the views, every later one a pass; the last few answers are kept.
     """
     of = _made_of(run)
     key = (run and run.id, tuple(sorted(set(items))))

@@ -9,18 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...blocks import effective_n_jobs
 from ...collection.store import Store
-from ...steps import in_words
 from ..compute import default_views
+from .estimate import estimate_first_fit, facts_of
 
-__all__ = ["BASE_BYTES", "BYTES_PER_ITEM", "SECONDS", "Inventory", "take_inventory"]
-
-# Seconds of one core per item, measured on photographs of about a megapixel.
-SECONDS = {"picture": 0.05, "video": 1.5, "document": 0.02, "row": 0.0002}
-BASE_BYTES = 300e6
-BYTES_PER_ITEM = 12_000.0
-"""An embedding, what a fit makes of it, and thumbnails on their way."""
+__all__ = ["Inventory", "take_inventory"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +33,8 @@ class Inventory:
     """Views that are there, and those a fit would compute."""
     seconds: float
     memory: float
+    sentence: str
+    """Both in words."""
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "views": list(self.views)}
@@ -66,7 +61,7 @@ class Inventory:
                 else f"{self.n_copies} files are exact copies of others"
             )
         lines.append(f"views that a fit uses: {', '.join(self.views) or 'none'}")
-        lines.append(f"a first fit takes about {in_words(self.seconds)} and {self.memory / 1e9:.1f} GB here")
+        lines.append(f"a first fit takes {self.sentence.rpartition(',')[0]} here")
         return lines
 
 
@@ -78,8 +73,7 @@ def take_inventory(collection: Store) -> Inventory:
     for counts in kinds.values():
         formats.update(counts)
     n_items = formats.total()
-    cores = effective_n_jobs(None)
-    work = sum(SECONDS[kind] * sum(counts.values()) for kind, counts in kinds.items()) / cores + 20.0
+    work = estimate_first_fit(facts_of(collection))
     return Inventory(
         n_items=n_items,
         formats=dict(formats.most_common()),
@@ -89,8 +83,9 @@ def take_inventory(collection: Store) -> Inventory:
         scripts=dict(Counter(_script(name) for name in tags.names).most_common()),
         n_copies=collection.whereabouts.n_copies(),
         views=(*collection.view_names, *(n for n in default_views(collection) if n not in collection.view_names)),
-        seconds=work,
-        memory=BASE_BYTES + BYTES_PER_ITEM * n_items,
+        seconds=work.seconds,
+        memory=work.memory,
+        sentence=work.sentence,
     )
 
 

@@ -2,9 +2,10 @@
 
 ``tag:beach -tag:people cluster:12 untagged confidence<0.4 "free words"``: every part has to hold, ``-`` in front says
 that it must not. ``date:2019-06..2019-08`` asks when a picture was taken, ``camera:"EOS 80D"`` and ``lens:`` with what,
-``near:48.1,11.6,5km`` where; ``like:3,5`` asks for more like these, ``like:3,5,99.9%`` for what is nearly the same. Words match names, tags and texts from their beginning; quotes keep words together, also
-in ``tag:"blue hour"``, and a quote inside quotes is written twice. The exported site has the same language, but for
-``like:``, in ``frontend/src/lib/site/site-search.ts``; both answer the questions of ``tests/search.json`` alike.
+``near:48.1,11.6,5km`` where; ``like:3,5`` asks for more like these, ``like:3,5,99.9%`` for what is nearly the same.
+Words match names, tags and texts from their beginning; quotes keep words together, also in ``tag:"blue hour"``, and a
+quote inside quotes is written twice. The exported site has the same language, but for ``like:``, in
+``frontend/src/lib/site/site-search.ts``; both answer the questions of ``tests/search.json`` alike.
 """
 
 from __future__ import annotations

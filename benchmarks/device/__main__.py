@@ -1,0 +1,229 @@
+"""``python -m benchmarks.device [CASE ...] [-o FILE]``: what runs on a graphics processor, beside plain torch.
+
+Needs a CUDA device, torch and Triton. Times are milliseconds an iteration; for the k-means family those of real fits,
+from the beginning of one round to that of the next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import time
+import warnings
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import manyview
+from manyview import AcceleratedKMeans, HierarchicalKMeans, RobustMultiviewKMeans
+from manyview.gpu import moments, topics
+
+from . import plain
+
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "device.json"
+
+
+def clock(work: Callable[[], Any], repeats: int = 5) -> float:
+    """Milliseconds, median, after one round that does not count."""
+    work()
+    torch.cuda.synchronize()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        torch.cuda.synchronize()
+        times.append(1e3 * (time.perf_counter() - start))
+    return sorted(times)[repeats // 2]
+
+
+def per_iteration(form: str, fit: Callable[[], Any]) -> float:
+    """Milliseconds from the beginning of a round to that of the next, median; the first few do not count."""
+    module = importlib.import_module(form)
+    real, starts = module.round_leaf, []
+
+    def timed(*given: Any) -> Any:
+        torch.cuda.synchronize()
+        starts.append(time.perf_counter())
+        return real(*given)
+
+    module.round_leaf = timed
+    try:
+        fit()
+    finally:
+        module.round_leaf = real
+    return 1e3 * float(np.median(np.diff(starts)[4:]))
+
+
+def generator() -> Any:
+    return torch.Generator(device="cuda").manual_seed(1)
+
+
+def robust(n: int = 1_000_000, K: int = 50) -> dict[str, Any]:
+    widths, g = (252, 512, 252, 512, 512, 512), generator()
+    y = torch.randint(0, K, (n,), device="cuda", generator=g)
+
+    def view(width: int) -> Any:
+        means = torch.randn(K, width, device="cuda", generator=g)
+        return (means[y] + 2 * torch.randn(n, width, device="cuda", generator=g)) * 0.25
+
+    views = [view(width) for width in widths]
+    centroids, lengths = [X[:K].clone() for X in views], [torch.ones(n, device="cuda") for _ in views]
+    beside = clock(lambda: plain.robust_round(views, centroids, lengths, [1.0] * 6), 3)
+    host = [X.cpu().numpy() for X in views]
+    views.clear(), centroids.clear(), lengths.clear()
+    torch.cuda.empty_cache()
+
+    def fit() -> Any:
+        with manyview.on("cuda"):
+            settings = {"init": "partition", "n_init": 1, "tol": 0, "random_state": 0, "view_scale": None}
+            return RobustMultiviewKMeans(K, max_iter=24, **settings).fit(host)
+
+    return {"what": f"RobustMultiviewKMeans, {n:,} x {sum(widths):,} in six views, K {K}",
+            "ms": per_iteration("manyview.methods.kmeans.device.robust", fit), "plain_torch_ms": beside}  # fmt: skip
+
+
+def kmeans(K: int, n: int = 10_000_000, d: int = 128) -> dict[str, Any]:
+    g = generator()
+    means = torch.randn(2000, d, device="cuda", generator=g)
+    X = torch.empty(n, d, device="cuda")
+    for part in X.split(1_000_000):
+        which = torch.randint(0, 2000, (part.shape[0],), device="cuda", generator=g)
+        part[:] = means[which] + 0.7 * torch.randn(part.shape, device="cuda", generator=g)
+    C = X[torch.randperm(n, device="cuda", generator=g)[:K]].clone()
+    beside = clock(lambda: plain.kmeans_round(X, C), 3)
+    host, start = X.cpu().numpy(), C.double().cpu().numpy()
+    X.set_()  # lets go of the memory
+    torch.cuda.empty_cache()
+
+    def fit() -> Any:
+        with manyview.on("cuda"):
+            return AcceleratedKMeans(K, init=start, max_iter=14, tol=0).fit(host)
+
+    return {
+        "what": f"AcceleratedKMeans, {n:,} x {d}, K {K:,}",
+        "ms": per_iteration("manyview.methods.kmeans.device.accelerated", fit),
+        "plain_torch_ms": beside,
+    }
+
+
+def plsa(n: int = 10_000_000, per_row: int = 20, n_words: int = 5000, K: int = 64) -> dict[str, Any]:
+    g = generator()
+    indptr = torch.arange(0, n * per_row + 1, per_row, device="cuda")
+    words = (n_words * torch.rand(n * per_row, device="cuda", generator=g) ** 3).int().clamp(max=n_words - 1)
+    ones = torch.ones(n * per_row, device="cuda")
+    weight, inverse = torch.ones(n, device="cuda"), torch.full((n,), 1 / per_row, device="cuda")
+    counts = topics.make_counts(indptr, words, ones, inverse, weight, n_words)
+    state = {"theta": torch.full((n, K), 1 / K, device="cuda")}
+    phi = torch.empty(n_words, K, device="cuda").exponential_(generator=g)
+    state["phi"] = phi / phi.sum(0)
+
+    def step() -> None:
+        state["theta"], G, _ = topics.em_step(counts, state["theta"], state["phi"], 1e-30, 1e-18)
+        new = state["phi"] * G
+        state["phi"] = (new / new.sum(0)).float()
+
+    ours = clock(step, 5)
+    by_row = words.reshape(n, per_row)
+    beside = clock(lambda: plain.plsa_step(by_row, 1 / per_row, state["theta"], state["phi"]), 2)
+    return {"what": f"PLSA, an EM step, {n:,} rows, {n * per_row:,} numbers, {n_words:,} words, K {K}", "ms": ours,
+            "plain_torch_ms": beside}  # fmt: skip
+
+
+def cca(n: int = 269_648) -> dict[str, Any]:
+    g = generator()
+    looks = torch.randn(n, 4096, device="cuda", generator=g) @ (
+        torch.randn(4096, 4096, device="cuda", generator=g) / 64
+    )
+    tags = torch.rand(n, 1000, device="cuda", generator=g)
+    tags -= tags.mean(0)
+    exact = sum(
+        looks[i : i + 2**14, :512].double().T @ looks[i : i + 2**14, 512:1024].double() for i in range(0, n, 2**14)
+    )
+    found = moments.products([looks, tags])[0, 0][:512, 512:1024]
+    return {
+        "what": f"CCA, products of {n:,} x (4,096 + 1,000)",
+        "ms": clock(lambda: moments.products([looks, tags]), 3),
+        "plain_torch_ms": clock(lambda: (looks.T @ looks, looks.T @ tags, tags.T @ tags), 3),
+        "relative_error": float((found - exact).norm() / exact.norm()),
+    }
+
+
+def made(kind: str, n: int) -> list[Any]:
+    """Two views: groups with outliers, no structure at all, or a grid on which most distances are tied."""
+    rng, K = np.random.default_rng(7), 50
+    if kind == "uniform":
+        return [rng.random((n, 64)), rng.random((n, 32))]
+    if kind == "grid":
+        return [np.round(2 * rng.normal(size=(n, 64))), np.round(rng.normal(size=(n, 32)))]
+    y, spread = rng.integers(K, size=n), np.where(rng.random(n) < 0.05, 4, 2)[:, None]
+    looks = rng.normal(size=(K, 64))[y] + spread * rng.normal(size=(n, 64))
+    return [looks, 1.2 * rng.normal(size=(K, 32))[y % 25] + spread * rng.normal(size=(n, 32))]
+
+
+def identity(n: int = 50_000) -> dict[str, Any]:
+    """Labels that differ between threads and the device."""
+    models = {
+        "robust": lambda: RobustMultiviewKMeans(50, n_init=1, max_iter=40, random_state=0, view_scale=None),
+        "k-means": lambda: AcceleratedKMeans(200, max_iter=40, random_state=0, tol=0),
+        "hierarchical": lambda: HierarchicalKMeans(50, n_starts=3, max_iter=40, random_state=0),
+    }
+    rows = []
+    for kind in ("groups", "uniform", "grid"):
+        for dtype in ("float32", "float64"):
+            for missing in (0.0, 0.3):
+                views = [view.astype(dtype) for view in made(kind, n)]
+                if missing:
+                    lot = np.random.default_rng(1).random(n)
+                    views[0][lot < missing / 2], views[1][lot > 1 - missing / 2] = np.nan, np.nan
+                for name, make in models.items():
+                    labels = []
+                    for where in ("threads", "cuda"):
+                        with manyview.on(where):
+                            labels.append(make().fit(views).labels_)
+                    differ = int((labels[0] != labels[1]).sum())
+                    rows.append({"data": kind, "type": dtype, "missing": missing, "model": name, "differ": differ})
+                    print(
+                        f"  {name}, {kind}, {dtype}, {missing:.0%} missing: {differ} of {n:,} labels differ", flush=True
+                    )
+    return {"what": f"labels that differ between threads and the device, of {n:,}", "rows": rows}
+
+
+CASES: dict[str, Callable[[], dict[str, Any]]] = {
+    "robust": robust,
+    "kmeans-1000": lambda: kmeans(1_000),
+    "kmeans-10000": lambda: kmeans(10_000),
+    "plsa": plsa,
+    "cca": cca,
+    "identity": identity,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.device", description=__doc__)
+    parser.add_argument("cases", nargs="*", choices=[*CASES, []], help="all, unless some are named")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    results = []
+    for name in asked.cases or CASES:
+        found = {"case": name, **CASES[name]()}
+        torch.cuda.empty_cache()
+        results.append(found)
+        if "ms" in found:
+            more = f", error {found['relative_error']:.1e}" if "relative_error" in found else ""
+            print(
+                f"{found['what']}: {found['ms']:.1f} ms, plain torch {found['plain_torch_ms']:.1f} ms{more}", flush=True
+            )
+    about = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "manyview": manyview.__version__}
+    content = {"suite": "device", "date": datetime.now(UTC).isoformat(timespec="seconds"), "machine": about}
+    asked.output.write_text(json.dumps(content | {"cases": results}, indent=1) + "\n")
+    print(f"kept in {asked.output.name}")
+
+
+if __name__ == "__main__":
+    main()

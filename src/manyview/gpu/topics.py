@@ -1,0 +1,64 @@
+"""One EM step of PLSA on the device, over rows in CSR form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .pieces import Pieces, cut_by_cluster
+
+__all__ = ["Counts", "em_step", "make_counts"]
+
+_PIECE = 2048  # numbers of one word that are added up in the type of the shares
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rows of counts on the device, and their numbers once more word by word: 20 bytes a number in single precision."""
+
+    indptr: Any  # int64 (n + 1,)
+    words: Any  # int32 (nnz,)
+    values: Any  # float (nnz,)
+    inverse: Any  # (n,), one over the sum of a row, 0 for an empty one
+    by_word: Pieces
+    items: Any  # int32 (nnz,), the row of each number, word by word
+    shares: Any  # (nnz,), each number over its row's sum times the row's weight, word by word
+
+
+def make_counts(indptr: Any, words: Any, values: Any, inverse: Any, weight: Any, n_words: int) -> Counts:
+    """Prepare rows that lie on the device: one sort of the words. ``weight``: of each row in the sums over rows."""
+    import torch
+
+    by_word = cut_by_cluster(words, n_words, _PIECE)
+    rows = torch.arange(indptr.numel() - 1, dtype=torch.int32, device=words.device)
+    items = torch.repeat_interleave(rows, indptr.diff())[by_word.order]
+    shares = values[by_word.order].to(inverse.dtype) * (inverse * weight)[items]
+    return Counts(indptr, words, values, inverse, by_word, items, shares)
+
+
+def em_step(counts: Counts, theta: Any, phi: Any, tiny: float, flush: float) -> tuple[Any, Any, Any]:
+    """New shares (n, K), the sum over rows of weight r theta (n_words, K) in float64, and log-likelihoods of rows.
+
+    4 nnz K operations; memory the shares once more.
+    """
+    import torch
+
+    from . import _topic_kernels as kernels
+
+    n, K = theta.shape
+    wide = max(2, 1 << (K - 1).bit_length())
+    limits = torch.tensor([tiny, flush], dtype=theta.dtype, device=theta.device)
+    new, words = torch.empty_like(theta), counts.by_word
+    loglik = torch.empty(n, dtype=torch.float64, device=theta.device)
+    parts = torch.empty((words.cluster.numel(), K), dtype=theta.dtype, device=theta.device)
+    if n:
+        kernels.row_step[(n,)](
+            counts.indptr, counts.words, counts.values, counts.inverse, theta, phi, limits, new, loglik, K,
+            wide, max(2, min(16, 256 // wide)), num_warps=1,
+        )  # fmt: skip
+    if parts.shape[0]:
+        kernels.word_step[(parts.shape[0],)](
+            counts.items, counts.shares, theta, phi, limits, words.first, words.last, words.cluster, parts, K,
+            wide, max(2, min(64, 1024 // wide)), num_warps=1,
+        )  # fmt: skip
+    return new, words.fold(parts.double()), loglik
