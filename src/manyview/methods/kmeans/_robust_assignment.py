@@ -16,7 +16,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import row_blocks
 from ...data.source import Rows
 from ...engines.device import device_form
 from ...types import Floats, Places
@@ -37,8 +36,6 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-
-_PIECE_BYTES = 8 * 2**20
 
 
 class Spare(Generic[T]):
@@ -211,24 +208,15 @@ def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> 
     else:
         weight = np.array([w * view.present[leaf] for w, view in zip(shared.weights, views, strict=True)])
     part, item_weight = shared.buffers.empty_partial(), rows["weight"][leaf]
-    fresh = np.empty(labels.size, dtype=np.intp)
+    fresh = assign_block(views, leaf, shared, weight)
     lengths = [np.empty(labels.size, dtype=view.dtype) for view in views]
-    for here in _pieces(views, leaf):
-        inside = slice(here.start - leaf.start, here.stop - leaf.start)
-        fresh[inside] = assign_block(views, here, shared, weight[:, inside])
-        for v, view in reversed(list(enumerate(views))):  # the last is still in the cache
-            given = (here, fresh[inside], item_weight[inside], shared.field.centroids[v], float(frame.eps[v]))
-            part.residual_sums[v] += view.lengths_and_sums(*given, lengths[v][inside], part.sums[v], part.mass[v])
+    for v, view in reversed(list(enumerate(views))):  # the last is still in the cache
+        given = (leaf, fresh, item_weight, shared.field.centroids[v], float(frame.eps[v]))
+        part.residual_sums[v] = view.lengths_and_sums(*given, lengths[v], part.sums[v], part.mass[v])
     rows.kept["lengths", frame.key, leaf.start] = (shared.name, lengths)
     part.counts += np.bincount(fresh[item_weight > 0], minlength=frame.n_clusters)
     part.n_moved = _count_moves(rows, leaf, shared, labels, fresh)
     return part, fresh.astype(frame.label_type)
-
-
-def _pieces(views: Sequence[ScaledView], leaf: slice) -> list[slice]:
-    """A leaf in pieces that stay in the cache between being assigned and being added up, row after row all the same."""
-    pieces = row_blocks(leaf.stop - leaf.start, sum(view.row_bytes for view in views), _PIECE_BYTES)
-    return [slice(leaf.start + piece.start, leaf.start + piece.stop) for piece in pieces]
 
 
 def _count_moves(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any], fresh: Places) -> int:
