@@ -265,16 +265,18 @@ class Killer(threading.Thread):
 
     def __init__(self, cluster, rng, every):
         super().__init__(daemon=True)
-        self.cluster, self.rng, self.every = cluster, rng, every
+        self.cluster, self.rng, self.every, self.n_workers = cluster, rng, every, len(cluster.workers)
         self.n_kills, self._over = 0, threading.Event()
 
     def run(self):
         while not self._over.wait(self.rng.uniform(0.5, 1.5) * self.every):
-            nannies = list(self.cluster.workers.values())
-            alive = [nanny.pid for nanny in nannies if nanny.worker_address in self.cluster.scheduler.workers]
-            if len(alive) == len(nannies):
-                os.kill(int(self.rng.choice(alive)), signal.SIGKILL)
-                self.n_kills += 1
+            known, nannies = self.cluster.scheduler.workers, list(self.cluster.workers.values())
+            alive = [n.pid for n in nannies if n.status.name == "running" and n.worker_address in known]
+            if len(alive) < self.n_workers:
+                self.cluster.scale(self.n_workers)  # a nanny whose worker dies while it starts gives up
+                continue
+            os.kill(int(self.rng.choice(alive)), signal.SIGKILL)
+            self.n_kills += 1
 
     def stop(self):
         self._over.set()
@@ -299,7 +301,7 @@ def test_one_and_three_workers_and_random_deaths(tmp_path, record_property):
             same(robust(n_init=1, max_iter=15, tol=0).fit(views), alone)
             same(kmeans(**long).fit(views), bare)
             while n_workers == 3 and n_kills < wanted:
-                killer = Killer(cluster, rng, every=1.0)
+                killer = Killer(cluster, rng, every=2.0)
                 killer.start()
                 try:
                     same(robust(n_init=1, max_iter=15, tol=0).fit(views), alone)
