@@ -109,7 +109,7 @@ def test_zoom_by_key_wheel_and_button_is_kept_in_the_address(page):
     expect(canvas(page)).to_be_visible()
     page.wait_for_timeout(500)
     comes_to(page, lambda: page.url, kept)
-    page.get_by_role("button", name="All of it").click()
+    page.get_by_role("button", name="All of it", exact=True).click()
     expect(page).not_to_have_url(re.compile("at="))
 
 
