@@ -118,7 +118,7 @@ PARTS = (
         "writers",
         (6,),
         "eight processes write at once: no answer lost, nobody sees a locked database",
-        ("end_to_end/test_decisions.py::test_eight_writers", "collection/test_lock.py"),
+        ("end_to_end/test_decisions.py::test_eight_writers", "collection/safety/test_lock.py"),
         {"MANYVIEW_WRITERS_SECONDS": (10, 60)},
         "answers",
         2,
@@ -243,8 +243,8 @@ PARTS = (
     Part(
         "workers",
         (15,),
-        "the k-means family on a Dask cluster has the bits of one thread: any chunks, one, two and three workers, after "
-        "workers were killed, and after the process that fits was",
+        "the k-means family on a Dask cluster has the bits of one thread: any chunks, one, two and three workers, "
+        "after workers were killed, and after the process that fits was",
         (
             "methods/kmeans/test_canonical.py",
             "engines/test_cluster.py",

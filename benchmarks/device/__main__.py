@@ -84,7 +84,7 @@ def robust(n: int = 1_000_000, K: int = 50) -> dict[str, Any]:
             return RobustMultiviewKMeans(K, max_iter=24, **settings).fit(host)
 
     return {"what": f"RobustMultiviewKMeans, {n:,} x {sum(widths):,} in six views, K {K}",
-            "ms": per_iteration("manyview.methods.kmeans._robust_device", fit), "plain_torch_ms": beside}  # fmt: skip
+            "ms": per_iteration("manyview.methods.kmeans.device.robust", fit), "plain_torch_ms": beside}  # fmt: skip
 
 
 def kmeans(K: int, n: int = 10_000_000, d: int = 128) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def kmeans(K: int, n: int = 10_000_000, d: int = 128) -> dict[str, Any]:
 
     return {
         "what": f"AcceleratedKMeans, {n:,} x {d}, K {K:,}",
-        "ms": per_iteration("manyview.methods.kmeans._accelerated_device", fit),
+        "ms": per_iteration("manyview.methods.kmeans.device.accelerated", fit),
         "plain_torch_ms": beside,
     }
 

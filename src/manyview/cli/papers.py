@@ -47,10 +47,13 @@ def papers(
     `manyview papers` lists them and says what can be run with the data at hand. A run that is stopped goes on
     where it was.
     """
+    from ..errors import ParameterError
     from ..papers.catalog import asked_for, listing
     from ..papers.sources import Sources
     from ..papers.tables import Scale
 
+    if data is not None and not data.is_dir():
+        raise ParameterError(f"--data must be a folder with collections; there is no folder {data}.")
     sources = Sources(data, output / "features")
     numbers = [("table", one) for one in table or ()] + [("figure", one) for one in figure or ()]
     if paper is None and not quick and not numbers:

@@ -37,6 +37,8 @@ _DAMAGED = (
     "unsupported",
 )
 """What SQLite says of a file whose bytes are not what it wrote."""
+_CACHE_KB = 32 * 1024
+"""Pages a writer holds in memory: an index that many rows go into at many places would be read again and again."""
 _FULL = ("full", "disk i/o error", "readonly", "unable to open")
 
 
@@ -111,6 +113,7 @@ class Catalog:
         run("PRAGMA synchronous = FULL")
         run("PRAGMA fullfsync = ON")
         run("PRAGMA checkpoint_fullfsync = ON")
+        run(f"PRAGMA cache_size = -{_CACHE_KB}")
         version = self._number("user_version")
         if version < layout.FORMAT:
             with self.transaction():  # the newest format is there whole, with its number, or not at all

@@ -27,6 +27,7 @@ from .base import Combine, Kept, Plan, Span, Task, add_up, run_span
 
 __all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 
+_ANSWER = 10.0  # seconds in which a scheduler answers
 _LOOK = 5.0  # seconds between two looks at who is there
 _ALONE = 120.0  # so long a fit waits for workers when the last has gone
 
@@ -182,7 +183,7 @@ def connect(address: str) -> Any:
         raise MissingExtra("working on a cluster needs the 'dask' extra:  pip install \"manyview[dask]\"") from error
     _refuse_open(address, "scheduler")
     try:
-        return Client(address, set_as_default=False, timeout=10)
+        return Client(address, set_as_default=False, timeout=_ANSWER)
     except (OSError, TimeoutError, ValueError, RuntimeError) as error:
         raise ParameterError(
             f"no Dask scheduler answers at {address}: {error}. Start one with `dask scheduler` and workers with "

@@ -38,7 +38,7 @@ def free_bytes() -> int:
 
     if device_name() == "cpu":
         return 2**30
-    return int(torch.cuda.mem_get_info()[0]) + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
+    return int(torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated())
 
 
 def to_device(array: Any, out: Any = None) -> Any:

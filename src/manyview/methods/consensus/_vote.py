@@ -310,7 +310,9 @@ def place_new(
     found = np.argmax(2.0 * rows / sizes - state["inside"] / sizes**2, axis=1)
     leaves = leaves_of_new(levels, state, found, near_all)
     first = near_all[:, 0]
-    same = (points.rows == fitted.rows[first]).all(axis=1) & (points.present == fitted.present[first]).all(axis=1)
+    filled = np.repeat(~points.present, np.diff(points.edges), axis=1)
+    same = ((points.rows == fitted.rows[first]) | filled).all(axis=1)
+    same &= (points.present == fitted.present[first]).all(axis=1)
     found[same], leaves[same] = state["labels"][first[same]], state["leaves"][first[same]]
     return Placed(found, leaves, members)
 

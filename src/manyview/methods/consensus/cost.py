@@ -108,7 +108,7 @@ def cost_of_steps(
     compared = n if n <= _EXACT else _COMPARED
     learned = n if n <= _MANY else _LEARNED
     refined = 3e-6 if n <= _MANY else 1.1e-6
-    return {
+    costs = {
         "views": min(n, _SAMPLED) * (1.2e-6 * d + 3e-4) + 1e-7 * n * d,
         "say of the views": min(n, _SAMPLED) * (1.5e-7 * d + 1e-4),
         "members": (per_entry * entries + 2e-6 * min(n, _MANY) * spaces * n_members) / cores
@@ -118,5 +118,7 @@ def cost_of_steps(
         "k-means": (1.5e-8 * learned * d * k + 7e-7 * n * k) / min(2, cores),
         "last step": refined * n * k / cores,
         "levels": 7e-5 * n,
-        "placing the rest": (shape.n_items - n) * (5e-7 * d + 1e-6 * spaces * n_members) / cores,
     }
+    if n < shape.n_items:
+        costs["placing the rest"] = (shape.n_items - n) * (5e-7 * d + 1e-6 * spaces * n_members) / cores
+    return costs

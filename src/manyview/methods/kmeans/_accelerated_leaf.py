@@ -191,7 +191,7 @@ def _widen(whole: Part, touched: Places) -> None:
     whole.touched, whole.change = union, change
 
 
-@device_form("manyview.methods.kmeans._accelerated_device")
+@device_form("manyview.methods.kmeans.device.accelerated")
 def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: Any) -> tuple[Part, NDArray[Any]]:
     """Label rows by their nearest centres, and say what moved."""
     table, n_rows = open_table(rows, shared.frame), leaf.stop - leaf.start

@@ -201,7 +201,7 @@ def open_views(rows: Rows, frame: Frame) -> list[ScaledView]:
     return views
 
 
-@device_form("manyview.methods.kmeans._robust_device")
+@device_form("manyview.methods.kmeans.device.robust")
 def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, NDArray[Any]]:
     """Assign rows, measure their residuals, and add them up for the next centroids."""
     frame, views = shared.frame, open_views(rows, shared.frame)

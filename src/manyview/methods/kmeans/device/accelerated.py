@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import is_sparse
-from ...data.source import Rows, RowSource
-from ...gpu.device import device_name, to_device
-from ...gpu.nearest import Table, make_table, nearest_centres
-from ...gpu.pieces import cut_by_cluster
-from ...gpu.sums import cluster_sums
-from . import _accelerated_leaf as here
-from ._accelerated_bounds import Pairs
-from ._accelerated_leaf import Part, Round, TableFrame, open_table
+from ....arrays import is_sparse
+from ....data.source import Rows, RowSource
+from ....gpu.device import device_name, to_device
+from ....gpu.nearest import Table, make_table, nearest_centres
+from ....gpu.pieces import cut_by_cluster
+from ....gpu.sums import cluster_sums
+from .. import _accelerated_leaf as here
+from .._accelerated_bounds import Pairs
+from .._accelerated_leaf import Part, Round, TableFrame, open_table
 
 __all__ = ["round_leaf", "suits"]
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ...data.source import Rows, RowSource
-from ...gpu.cheapest import Views, cheapest_clusters, make_views
-from ...gpu.device import device_name, to_device
-from ...gpu.pieces import cut_by_cluster
-from ...gpu.sums import lengths_and_sums
-from ._robust_assignment import Frame, Partial, Round, assign_block, open_views
+from ....data.source import Rows, RowSource
+from ....gpu.cheapest import Views, cheapest_clusters, make_views
+from ....gpu.device import device_name, to_device
+from ....gpu.pieces import cut_by_cluster
+from ....gpu.sums import lengths_and_sums
+from .._robust_assignment import Frame, Partial, Round, assign_block, open_views
 
 __all__ = ["round_leaf", "suits"]
 
