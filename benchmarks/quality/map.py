@@ -42,7 +42,7 @@ def tables(quick: bool) -> Iterator[Table]:
     draws = 1 if quick else 3
     for name, views, y in _collections():
         likeness = _likeness(views)
-        points, rows = layout._fuse(likeness, 0, layout.MOST_FITTED)
+        points, rows = _fused(likeness)
         made = Table(f"{name}: {rows.size} items, {points.shape[1]} numbers each", FIGURES)
         for method, lay in _methods().items():
             made.add(method, [_judge(points, lay, np.asarray(y)[rows], draw) for draw in range(draws)])
@@ -70,6 +70,13 @@ def _likeness(views: dict[str, Any]) -> Likeness:
     found = cluster_profiles(views, np.zeros(n_items, dtype=int)).likeness
     assert found is not None
     return found
+
+
+def _fused(likeness: Likeness) -> tuple[Any, Any]:
+    """The rows that the map lays out, and whose they are."""
+    fused = layout._Fused(likeness, 0, layout.MOST_FITTED)
+    rows = fused.described()
+    return fused.rows(rows), rows
 
 
 def _methods() -> dict[str, Callable[[Any, int], Any]]:
@@ -137,7 +144,7 @@ def _growing(name: str, likeness: Likeness, n_draws: int) -> Table:
     """A map of ten elevenths, then of all: how far items move, by the typical distance from the middle."""
     from sklearn.manifold import trustworthiness
 
-    points, rows = layout._fuse(likeness, 0, layout.MOST_FITTED)
+    points, rows = _fused(likeness)
     made = Table(f"{name}: a tenth more items come, then a new layout", STAYS)
     runs: dict[str, list[dict[str, float]]] = {"goes on from the map": [], "anew, aligned": []}
     for draw in range(n_draws):

@@ -59,6 +59,18 @@ def test_from_the_bar_of_a_selection_and_from_an_item(page, served):
     comes_to(page, lambda: shown(page), expected(served, [5]))
 
 
+def test_from_the_large_view(page, served):
+    go(page, "#/search?q=tag:face")
+    results(page).first.focus()
+    page.keyboard.press("v")
+    large = page.get_by_role("dialog", name="Large view")
+    expect(large.get_by_role("link", name="More like this")).to_be_visible()
+    page.keyboard.press("a")
+    expect(large).to_have_count(0)
+    asked = int(re.search(r"like%3A(\d+)", page.url).group(1))
+    comes_to(page, lambda: shown(page), expected(served, [asked]))
+
+
 def test_from_the_lasso(page):
     go(page, "#/map?lasso=-99_-99~99_-99~99_99~-99_99")
     inside = page.get_by_role("region", name="Inside the lasso")
