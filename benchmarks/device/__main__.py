@@ -211,7 +211,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     results = []
     for name in asked.cases or CASES:
-        found = {"case": name, **CASES[name]()}
+        found = {"case": name, "date": datetime.now(UTC).isoformat(timespec="seconds"), **CASES[name]()}
         torch.cuda.empty_cache()
         results.append(found)
         if "ms" in found:
@@ -220,8 +220,8 @@ def main() -> None:
                 f"{found['what']}: {found['ms']:.1f} ms, plain torch {found['plain_torch_ms']:.1f} ms{more}", flush=True
             )
     about = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "manyview": manyview.__version__}
-    content = {"suite": "device", "date": datetime.now(UTC).isoformat(timespec="seconds"), "machine": about}
-    asked.output.write_text(json.dumps(content | {"cases": results}, indent=1) + "\n")
+    content = {"suite": "device", "machine": about, "cases": results}
+    asked.output.write_text(json.dumps(content, indent=1) + "\n")
     print(f"kept in {asked.output.name}")
 
 
