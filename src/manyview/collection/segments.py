@@ -120,7 +120,7 @@ class Segments:
         return int(kept.size)
 
     def _holds(self, name: str, version: str, ids: NDArray[np.int64], matrix: Matrix) -> bool:
-        """Is the view one segment with these very rows?"""
+        """Is the view one segment with these very rows? A damaged one is not, and is written again."""
         if name not in self.names() or (info := self.info(name)).version != version:
             return False
         if (info.is_sparse, info.dtype, info.n_columns) != (is_sparse(matrix), matrix.dtype, matrix.shape[1]):
@@ -128,7 +128,11 @@ class Segments:
         segments = self._segments(info)
         if len(segments) != 1 or not np.array_equal(segments[0].items, ids):
             return False
-        return same_rows(self._csr(info, segments[0]) if info.is_sparse else self._open(info, segments[0], ""), matrix)
+        try:
+            stored = self._csr(info, segments[0]) if info.is_sparse else self._open(info, segments[0], "")
+        except StoreError:
+            return False
+        return same_rows(stored, matrix)
 
     def _register(self, view_id: int, token: str, items: NDArray[np.int64], n_values: int) -> None:
         self._catalog.run(
