@@ -76,7 +76,8 @@ def _fused(likeness: Likeness) -> tuple[Any, Any]:
     """The rows that the map lays out, and whose they are."""
     fused = layout._Fused(likeness, 0, layout.MOST_FITTED)
     rows = fused.described()
-    return fused.rows(rows), rows
+    with workers(1) as threads:
+        return fused.even(fused.rows(rows, threads)), rows
 
 
 def _methods() -> dict[str, Callable[[Any, int], Any]]:

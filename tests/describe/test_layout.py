@@ -36,6 +36,19 @@ def test_few_items_lie_on_the_plane_they_spread_out_in():
     assert np.array_equal(places, again)
 
 
+def test_the_untagged_lie_among_the_tagged_of_their_kind():
+    X, labels = groups(120)
+    tags = np.eye(3, dtype=np.float32)[labels]
+    tagged = np.arange(120) // 3 % 2 == 0
+    tags[~tagged] = np.nan
+    rows, places = lay_out(likeness_of({"looks": X, "tags": tags}))
+    assert rows.size == 120 and apart(places, labels) < 0.3
+    middles = np.array([[places[(labels == k) & (tagged == t)].mean(axis=0) for t in (True, False)] for k in range(3)])
+    within = np.linalg.norm(middles[:, 0] - middles[:, 1], axis=1).mean()
+    kinds = np.mean([np.linalg.norm(middles[a, 0] - middles[b, 0]) for a, b in ((0, 1), (0, 2), (1, 2))])
+    assert within < 0.4 * kinds  # 0.9 where gaps stay empty
+
+
 def test_odd_collections():
     for X in (np.zeros((1, 3)), np.zeros((5, 3)), np.arange(4.0)[:, None], np.ones((30, 2))):
         rows, places = lay_out(likeness_of({"looks": X}))

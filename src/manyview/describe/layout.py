@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import is_sparse
-from ..blocks import row_blocks, workers
+from ..blocks import Workers, row_blocks, workers
 from ..data.nearest import largest
+from ..methods.gaps import fill_gaps
 from ..methods.neighbours import learn_cells, nearest_in_cells
 from ..methods.plane import align, lay_out_points
-from ..types import Floats, Places, Singles
+from ..types import Floats, Mask, Places, Singles
 from .likeness import Likeness
 
 __all__ = ["MOST_FITTED", "Known", "lay_out", "place_among"]
@@ -66,14 +67,15 @@ def lay_out(
     chosen = np.arange(rows.size)
     if rows.size > most:
         chosen = np.sort(np.random.default_rng(seed).choice(rows.size, size=most, replace=False))
-    points = fused.rows(rows[chosen])
     before = None if known is None else _only(known, chosen)
     start, settled = None, False
-    if before is not None and before.rows.size >= _ENOUGH_KNOWN * chosen.size:
-        start, settled = _between_known(points, before), before.settled
     places = np.zeros((rows.size, 2), dtype=np.float32)
     rest = np.setdiff1d(np.arange(rows.size), chosen)
     with workers(n_jobs) as threads:
+        told = fused.rows(rows[chosen], threads)
+        points = fused.even(told)
+        if before is not None and before.rows.size >= _ENOUGH_KNOWN * chosen.size:
+            start, settled = _between_known(points, before), before.settled
         laid = lay_out_points(points, threads, seed=seed, start=start, settled=settled, on_round=on_round)
         laid = _scaled(laid) if start is None else laid
         if before is not None and before.rows.size > 1:
@@ -82,7 +84,7 @@ def lay_out(
         cells = learn_cells(points, threads, seed) if rest.size > _MANY else None
         for block in row_blocks(rest.size, 8.0 * (chosen.size if cells is None else fused.width)):
             part = rest[block]
-            asked = fused.rows(rows[part])
+            asked = fused.even(fused.rows(rows[part], threads, told))
             if cells is None:
                 places[part] = _between_nearest(asked, points, laid)
             else:
@@ -105,10 +107,12 @@ def place_among(
     if rows.size > most:
         drawn = np.sort(np.random.default_rng(seed).choice(rows.size, size=most, replace=False))
         rows, laid = rows[drawn], laid[drawn]
-    points = fused.rows(rows)
     places = np.empty((late.size, 2), dtype=np.float32)
-    for block in row_blocks(late.size, 8.0 * rows.size):
-        places[block] = _between_nearest(fused.rows(late[block]), points, laid)
+    with workers(None) as threads:
+        told = fused.rows(rows, threads)
+        points = fused.even(told)
+        for block in row_blocks(late.size, 8.0 * rows.size):
+            places[block] = _between_nearest(fused.even(fused.rows(late[block], threads, told)), points, laid)
     return late, places
 
 
@@ -128,11 +132,19 @@ def _between_known(points: Singles, known: Known) -> Singles:
     return places
 
 
+class _Told(NamedTuple):
+    """Items as one row each, and which of the views they have."""
+
+    rows: Singles
+    present: Mask
+
+
 class _Fused:
     """Items as one row each, made when they are asked for: of a million items they would fill memory.
 
-    A row is what the views say, each reduced to a few numbers and given the view's say. A view that an item lacks adds
-    nothing, and the views it has count more for it.
+    A row is what the views say, each reduced to a few numbers and given the view's say. What an item lacks is filled in
+    from its neighbours (``methods.gaps``), else the untagged would lie apart from the tagged; where these cannot tell
+    either, the views it has count more for it.
     """
 
     def __init__(self, likeness: Likeness, seed: int, most: int) -> None:
@@ -141,7 +153,8 @@ class _Fused:
         for v, space in enumerate(likeness.spaces):
             if likeness.weights[v] > 0 and not np.isnan(likeness.base[v]):
                 self._parts.append((space, float(likeness.weights[v]), _directions(space, seed, most)))
-        self.width = sum(directions.shape[1] for _, _, directions in self._parts)
+        self._edges = np.cumsum([0, *(directions.shape[1] for _, _, directions in self._parts)])
+        self.width = int(self._edges[-1])
         self._row_bytes = 8.0 * self.width + sum(space.row_bytes for space, _, _ in self._parts) + 1.0
 
     def described(self, items: Places | None = None) -> Places:
@@ -149,27 +162,33 @@ class _Fused:
         items = np.arange(self._n_items) if items is None else items
         found = [items[:0]]
         for block in row_blocks(items.size, self._row_bytes):
-            found.append(items[block][self._reduced(items[block])[1] > 0])
+            found.append(items[block][self._reduced(items[block]).present.any(axis=1)])
         return np.concatenate(found)
 
-    def rows(self, items: Places) -> Singles:
-        """The rows of items that are described."""
-        found = np.empty((items.size, self.width), dtype=np.float32)
-        for block in row_blocks(items.size, self._row_bytes):
-            reduced, say = self._reduced(items[block])
-            found[block] = np.concatenate(reduced, axis=1)
-            found[block] /= np.sqrt(say)[:, None].astype(np.float32)
-        return found
+    def rows(self, items: Places, threads: Workers, known: _Told | None = None) -> _Told:
+        """Items that are described, with what they lack filled in from each other, or from known ones."""
+        blocks = [self._reduced(items[block]) for block in row_blocks(items.size, self._row_bytes)]
+        told = _Told(np.concatenate([part.rows for part in blocks]), np.concatenate([part.present for part in blocks]))
+        fill_gaps(told.rows, told.present, self._edges, threads, known)
+        return told
 
-    def _reduced(self, items: Places) -> tuple[list[Singles], Floats]:
-        """Rows of each view times the root of its say, and the say of the views each item has."""
-        parts, say = [], np.zeros(items.size)
-        for space, weight, directions in self._parts:
+    def even(self, told: _Told) -> Singles:
+        """Rows in which the views that say something have all the say."""
+        say = np.zeros(told.rows.shape[0])
+        for v, (_, weight, _) in enumerate(self._parts):
+            say += weight * told.rows[:, self._edges[v] : self._edges[v + 1]].any(axis=1)
+        return np.asarray(told.rows / np.sqrt(say)[:, None].astype(np.float32))
+
+    def _reduced(self, items: Places) -> _Told:
+        """Rows of the views times the roots of their say, side by side."""
+        rows = np.empty((items.size, self.width), dtype=np.float32)
+        present = np.empty((items.size, len(self._parts)), dtype=bool)
+        for v, (space, weight, directions) in enumerate(self._parts):
             part = space.units(items) @ directions
             part = part.toarray() if is_sparse(part) else np.asarray(part, dtype=np.float32)
-            say += weight * part.any(axis=1)
-            parts.append((np.sqrt(weight) * part).astype(np.float32))
-        return parts, say
+            present[:, v] = part.any(axis=1)
+            rows[:, self._edges[v] : self._edges[v + 1]] = np.sqrt(weight) * part
+        return _Told(rows, present)
 
 
 def _directions(space: Any, seed: int, most: int) -> Singles:

@@ -15,11 +15,11 @@ from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...steps import step
 from ...types import Floats, Places
+from ..gaps import fill_gaps
 from ..neighbours import EXACT, Cells, learn_cells, nearest_in_cells, nearest_neighbours
 from ..spectral import spectral_rows
 from ._association import Votes
 from ._candidates import best_partition
-from ._gaps import fill_gaps
 from ._graph import Memberships, NeighbourGraph, Space
 from ._members import Given, labels_of_new, own_members
 from .levels import grow_levels, leaves_of_new
@@ -36,7 +36,7 @@ class Points:
 
     names: tuple[str, ...]
     keys: tuple[int, ...]
-    rows: NDArray[np.float32]  # (n, all columns), filled where an item lacks the view (``_gaps``)
+    rows: NDArray[np.float32]  # (n, all columns), filled where an item lacks the view (``gaps``)
     edges: Places  # (n_views + 1,): where each view's columns start
     present: NDArray[np.bool_]  # (n, n_views)
     says: Floats  # (n_views,): how much each view counts, 1 for a full say

@@ -5,7 +5,7 @@ import pytest
 
 from manyview import ConsensusClustering, Views, metrics
 from manyview.blocks import workers
-from manyview.methods.consensus._gaps import fill_gaps
+from manyview.methods.gaps import fill_gaps
 
 EDGES = np.array([0, 1, 3])
 

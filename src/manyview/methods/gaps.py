@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ...blocks import Workers
-from ...data.nearest import nearest_among
-from ...types import Places
+from ..blocks import Workers
+from ..data.nearest import nearest_among
+from ..types import Places
 
 __all__ = ["fill_gaps"]
 
