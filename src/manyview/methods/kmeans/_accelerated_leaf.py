@@ -220,7 +220,7 @@ def _count(part: Part, rows: Rows, leaf: slice, old: Labels, new: Labels, shared
     size, n_clusters = weight * table.norms(leaf), part.n_clusters
     part.mass += np.bincount(new, weight, n_clusters)
     part.held += np.bincount(new, size, n_clusters)
-    if shared.move is None:
+    if shared.move is None and shared.sum_rows:
         part.squares = float(weight @ table.norms(leaf) ** 2)
     changed = np.flatnonzero(old != new)
     part.n_moved = int(changed.size)

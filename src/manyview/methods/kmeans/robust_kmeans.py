@@ -307,7 +307,9 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
 
     def _eps(self) -> Floats:
         """Below this length a residual counts as zero; 1 where a view does not vary at all."""
-        return np.where(self.view_spread_ > 0, self.view_precision_ * self.view_spread_, 1.0)
+        single = self.view_precision_ == _EPS[np.dtype(np.float32)]
+        least = np.where(single, np.finfo(np.float32).smallest_subnormal, 0.0)  # a residual is never rounded to zero
+        return np.where(self.view_spread_ > 0, np.maximum(self.view_precision_ * self.view_spread_, least), 1.0)
 
     def _active(self) -> Places:
         return np.flatnonzero(self.view_varies_)
