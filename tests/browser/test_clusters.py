@@ -58,8 +58,8 @@ def test_a_name_is_changed_in_place_and_undone_from_the_toast(page):
 
 def test_two_picked_rows_are_merged_and_come_apart_again(page):
     first, second = names(page)[:2]
-    page.get_by_role("checkbox", name=f"Pick {first}").check()
-    page.get_by_role("checkbox", name=f"Pick {second}").check()
+    page.get_by_role("checkbox", name=f"Pick {first}", exact=True).check()
+    page.get_by_role("checkbox", name=f"Pick {second}", exact=True).check()
     page.get_by_role("button", name="Merge 2 clusters").click()
     expect(page.get_by_text("9 clusters")).to_be_visible()
     undo_in_toast(page, "")
@@ -68,18 +68,18 @@ def test_two_picked_rows_are_merged_and_come_apart_again(page):
 
 def test_one_picked_row_is_split_and_pinned(page):
     name = names(page)[0]
-    page.get_by_role("checkbox", name=f"Pick {name}").check()
+    page.get_by_role("checkbox", name=f"Pick {name}", exact=True).check()
     page.get_by_role("button", name="Split in two").click()
     expect(page.get_by_text("11 clusters")).to_be_visible()
     undo_in_toast(page, "")
     expect(page.get_by_text("10 clusters")).to_be_visible()
-    page.get_by_role("checkbox", name=f"Pick {name}").check()
+    page.get_by_role("checkbox", name=f"Pick {name}", exact=True).check()
     page.get_by_role("button", name="Pin", exact=True).click()
     expect(rows(page).first.get_by_role("img", name="pinned")).to_be_visible()
     page.get_by_role("button", name="Pinned").click()
     expect(page.get_by_text("1 cluster", exact=True)).to_be_visible()
     go(page, "#/clusters")
-    page.get_by_role("checkbox", name=f"Pick {name}").check()
+    page.get_by_role("checkbox", name=f"Pick {name}", exact=True).check()
     page.keyboard.press("p")
     expect(rows(page).first.get_by_role("img", name="pinned")).to_have_count(0)
 

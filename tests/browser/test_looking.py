@@ -375,6 +375,19 @@ class TestAlbum:
         expect(view(page).get_by_text("cannot play the clip")).to_be_visible()
         expect(view(page).get_by_role("link", name="Save the clip")).to_be_visible()
 
+    def test_space_waits_until_it_is_known_whether_there_is_a_clip(self, page):
+        held = []
+        page.route(re.compile(r"/api/items/2\?"), lambda asked: held.append(asked))
+        page.keyboard.press("v")
+        page.keyboard.press("ArrowRight")
+        expect(place(page)).to_have_text("2 of 4")
+        comes_to(page, lambda: len(held) > 0, True)
+        page.keyboard.press(" ")
+        for one in held:
+            one.continue_()
+        expect(view(page).locator("video")).to_be_visible()
+        expect(view(page).get_by_role("button", name="Slide show")).to_have_attribute("aria-pressed", "false")
+
     def test_a_text_is_read_and_scrolled_by_key(self, page):
         page.keyboard.press("v")
         page.keyboard.press("End")
