@@ -28,7 +28,7 @@ def keep_nearest(queries, query_squares, own, rows, squares, index, products, sl
             if both - 2 * near[j] > close[k - 1] + slack * both or index[j] == me:
                 continue
             row = rows[j]
-            total = np.float32(0)  # not of the query, which may have no columns
+            total = length * 0  # the query itself may have no columns
             for f in range(row.shape[0]):
                 difference = query[f] - row[f]
                 total += difference * difference
