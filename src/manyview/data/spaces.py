@@ -18,6 +18,7 @@ from ..blocks import Workers, row_blocks
 from ..errors import ViewError
 from ..types import Floats, Mask, Singles
 from ._ranks import KNOTS, rank_heights
+from .read_back import Factors, counts_of, find_factors
 from .weighting import Damping, inverse_frequency, row_bytes, smallest_entry, tf_idf, unit_rows
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "same_row_sums",
     "signed_root",
     "to_points",
+    "words_in",
 ]
 
 Learned = dict[str, Any]
@@ -84,7 +86,7 @@ def same_row_sums(matrix: Matrix, present: Mask) -> bool:
 def learn_words(matrix: Matrix, present: Mask) -> Learned:
     """Tf-idf and the 100 leading right singular vectors, strongest first. Never centred. Takes a dense table of counts.
 
-    Above 100,000 items the vectors are learned on a sample.
+    Counts that were weighted already are read back first. Above 100,000 items the vectors are learned on a sample.
     """
     from sklearn.utils.extmath import randomized_svd
 
@@ -92,9 +94,12 @@ def learn_words(matrix: Matrix, present: Mask) -> Learned:
     sample = held
     if held.size > _SAMPLE:
         sample = np.sort(np.random.default_rng(0).choice(held, _SAMPLE, replace=False))
-    learned: Learned = {"kind": "sparse", "counts": smallest_entry(matrix, present) >= 1}
+    factors = find_factors(matrix, present)
+    learned: Learned = {"kind": "sparse", "counts": factors is not None or smallest_entry(matrix, present) >= 1}
     learned["idf"] = inverse_frequency(matrix, present)
-    weighted = tf_idf(matrix[sample], learned["idf"], _damping(learned))
+    if factors is not None:
+        learned |= {"factors": factors.words, "logs": factors.logs}
+    weighted = _weigh(learned, matrix[sample])
     weighted = weighted[np.flatnonzero(np.diff(weighted.indptr))]
     n_components = min(_COMPONENTS, weighted.shape[0] - 1, weighted.shape[1] - 1)
     if n_components < 1:  # one item, or one word: nothing to reduce
@@ -194,7 +199,7 @@ def to_points(learned: Learned, matrix: Matrix, present: Mask, threads: Workers)
 def points_of(learned: Learned, part: Matrix) -> Floats:
     """Some rows, all of them present, in a learned space."""
     if learned["kind"] == "sparse":
-        weighted = tf_idf(part, learned["idf"], _damping(learned))
+        weighted = _weigh(learned, part)
         # Words that no component speaks of leave nothing but rounding.
         return np.asarray(unit_rows(weighted @ learned["components"].astype(np.float64), smallest=1e-6))
     part = part.toarray() if is_sparse(part) else part
@@ -219,8 +224,14 @@ def _as_doubles(values: Any) -> Floats:
 _CHANGES: dict[str, Callable[[Any], Floats]] = {"sqrt": signed_root}
 
 
-def _damping(learned: Learned) -> Damping:
-    return "counts" if learned["counts"] else "weights"
+def words_in(learned: Learned, matrix: Matrix) -> Any:
+    """Rows of words before they are weighted: as they came, or the counts that are read back from them."""
+    return counts_of(matrix, Factors(learned["factors"], learned["logs"])) if "factors" in learned else matrix
+
+
+def _weigh(learned: Learned, matrix: Matrix) -> Any:
+    damping: Damping = "counts" if learned["counts"] else "weights"
+    return tf_idf(words_in(learned, matrix), learned["idf"], damping)
 
 
 def _rank_points(matrix: Matrix, present: Mask, threads: Workers) -> tuple[Singles, Mask, Learned]:

@@ -11,12 +11,15 @@ import numpy as np
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import row_blocks
-from ..types import Floats, Mask
+from ..types import Floats, Mask, Places
 
 __all__ = [
+    "MANY_COLUMNS",
+    "MOSTLY_ZERO",
     "Damping",
     "are_counts",
     "damped",
+    "holders",
     "inverse_frequency",
     "row_bytes",
     "smallest_entry",
@@ -28,8 +31,8 @@ __all__ = [
 Damping = Literal["counts", "weights"]
 """How a word's number is damped: 1 + ln of a count; ln(1 + value), with its sign, of anything else."""
 
-_SPARSE_ENOUGH = 0.75  # share of zeros from which a table of whole numbers is one of counts
-_WIDE_ENOUGH = 20  # columns below which words cannot be told from a few figures
+MOSTLY_ZERO = 0.75  # share of zeros from which a dense table may be one of words
+MANY_COLUMNS = 20  # below that words cannot be told from a few figures
 
 
 def damped(values: Any, damping: Damping) -> Floats:
@@ -43,6 +46,11 @@ def damped(values: Any, damping: Damping) -> Floats:
 
 def inverse_frequency(matrix: Matrix, present: Mask) -> Floats:
     """Smoothed idf of every column: ln((1 + n) / (1 + items that have it)) + 1, over the items that are present."""
+    return np.log((1.0 + np.count_nonzero(present)) / (1.0 + holders(matrix, present))) + 1.0
+
+
+def holders(matrix: Matrix, present: Mask) -> Places:
+    """How many of the items that are present have something in each column."""
     held = np.zeros(matrix.shape[1], dtype=np.int64)
     for block in row_blocks(matrix.shape[0], row_bytes(matrix)):
         part = matrix[block][present[block]]
@@ -50,7 +58,7 @@ def inverse_frequency(matrix: Matrix, present: Mask) -> Floats:
             held += np.bincount(part.indices[part.data != 0], minlength=held.size)
         else:
             held += np.count_nonzero(part, axis=0)
-    return np.log((1.0 + np.count_nonzero(present)) / (1.0 + held)) + 1.0
+    return held
 
 
 def tf_idf(matrix: Matrix, idf: Floats, damping: Damping) -> Any:
@@ -83,7 +91,7 @@ def speaks(rows: Matrix) -> Mask:
 
 def are_counts(matrix: Matrix, present: Mask) -> bool:
     """Is a dense table really one of counts, words or tags? Whole numbers from 0 on, most of them 0, many columns."""
-    if is_sparse(matrix) or matrix.shape[1] < _WIDE_ENOUGH:
+    if is_sparse(matrix) or matrix.shape[1] < MANY_COLUMNS:
         return False
     zeros = cells = 0
     for block in row_blocks(matrix.shape[0], row_bytes(matrix)):
@@ -91,7 +99,7 @@ def are_counts(matrix: Matrix, present: Mask) -> bool:
         if not ((part >= 0) & (part == np.floor(part))).all():  # mostly the first block tells
             return False
         zeros, cells = zeros + part.size - int(np.count_nonzero(part)), cells + part.size
-    return cells > 0 and zeros >= _SPARSE_ENOUGH * cells and zeros < cells
+    return cells > 0 and zeros >= MOSTLY_ZERO * cells and zeros < cells
 
 
 def smallest_entry(matrix: Matrix, present: Mask) -> float:

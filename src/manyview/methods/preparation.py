@@ -1,7 +1,8 @@
 """Views as methods compare them: which scaling each gets, and the points that come of it.
 
-A sparse view, and a dense table that is really one of counts, becomes tf-idf along its 100 strongest directions; any
-other dense one becomes normal quantiles of its ranks. That is the default; the laws are in ``data.spaces``.
+A sparse view, and a dense table that is really one of counts or tf-idf, becomes tf-idf along its 100 strongest
+directions; any other dense one becomes normal quantiles of its ranks. That is the default; the laws are in
+``data.spaces``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, workers
+from ..data.read_back import are_weighted_counts
 from ..data.spaces import DENSE_SCALINGS, cut_words, learn_points, learn_words, to_points
 from ..data.views import Views
 from ..data.weighting import are_counts, unit_rows
@@ -231,7 +233,7 @@ def _default(scaling: str) -> str:
 
 def has_words(matrix: Matrix, present: Mask) -> bool:
     """Does a view hold words, tags or other things that are counted?"""
-    return is_sparse(matrix) or are_counts(matrix, present)
+    return is_sparse(matrix) or are_counts(matrix, present) or are_weighted_counts(matrix, present)
 
 
 def key_of(rows: Singles) -> int:

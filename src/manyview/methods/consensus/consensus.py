@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...blocks import Workers, workers
 from ...data.checks import as_generator, check_number
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Given, Number
-from ...data.spaces import same_row_sums
+from ...data.spaces import same_row_sums, words_in
 from ...data.views import Views
 from ...errors import ViewWarning
 from ...renamed import warn_renamed
@@ -318,9 +318,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             here = np.flatnonzero(parts[v][3][sample.items])
             rows = np.zeros((sample.items.size, parts[v][2].shape[1]), dtype=np.float32)
             if prepared.spaces[names[v]]["kind"] == "sparse":
-                found = words_again(
-                    scrambled(views[names[v]][sample.items[here]], sample.number), rows.shape[1], threads
-                )
+                words = words_in(prepared.spaces[names[v]], views[names[v]][sample.items[here]])
+                found = words_again(scrambled(words, sample.number), rows.shape[1], threads)
                 rows[here, : found.shape[1]] = found
             else:  # shuffled columns would keep their peaks, which are structure
                 spread = parts[v][2][sample.items[here]].std(axis=0)
