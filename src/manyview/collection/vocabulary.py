@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..data.tags import match_key
 from .catalog import Catalog
 
-__all__ = ["Arrangement", "Care", "TagUse", "Vocabulary", "read_care"]
+__all__ = ["HOLDERS", "Arrangement", "Care", "TagUse", "Vocabulary", "read_care"]
 
 Path = tuple[str, ...]
 
@@ -31,6 +31,14 @@ class Care(NamedTuple):
     @property
     def is_proposed(self) -> bool:
         return not (self.is_silent or self.is_retired or self.alias_of is not None)
+
+
+HOLDERS = (
+    "SELECT item_id FROM said_tags WHERE tag_id = ?1 "
+    "EXCEPT SELECT item_id FROM decisions WHERE tag_id = ?1 AND answer = 0 "
+    "UNION SELECT item_id FROM decisions WHERE tag_id = ?1 AND answer = 1"
+)
+"""The items of one tag in ``known_tags``, which as a whole would be made for every tag."""
 
 
 class TagUse(NamedTuple):
@@ -86,7 +94,7 @@ class Vocabulary:
 
     def holders(self, tag: int) -> list[int]:
         """Items that a tag counts for, those that are gone too."""
-        return [row[0] for row in self._catalog.rows("SELECT item_id FROM known_tags WHERE tag_id = ?", (tag,))]
+        return [row[0] for row in self._catalog.rows(HOLDERS, (tag,))]
 
     def refusers(self, tag: int) -> list[int]:
         """Items of which a person said that they do not have it."""
