@@ -17,6 +17,7 @@ __all__ = [
     "by_row",
     "distinct",
     "joined",
+    "known_pairs",
     "read_numbers",
     "read_pairs",
     "taken_apart",
@@ -48,6 +49,19 @@ def read_pairs(catalog: Catalog, table: str, where: str = "1", values: Iterable[
     return np.concatenate(
         [read_numbers(catalog, sql, [start, start + _ITEMS_AT_A_TIME - 1, *given]) for start in starts]
     )
+
+
+def known_pairs(catalog: Catalog, ids: Ints) -> tuple[Ints, Ints]:
+    """Row and tag of all that counts for these items (``known_tags``), and of what a person said no to."""
+    said, yes, no = (
+        by_row(pairs, ids)
+        for pairs in (
+            read_pairs(catalog, "said_tags"),
+            read_pairs(catalog, "decisions", "answer = 1"),
+            read_pairs(catalog, "decisions", "answer = 0"),
+        )
+    )
+    return joined(without(said, no), yes), no
 
 
 def by_row(pairs: Ints, ids: Ints) -> Ints:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..data.tags import TagTable, match_key
 from ..types import Ints
 from .catalog import Catalog, as_json
-from .sorted_numbers import by_row, distinct, joined, read_numbers, read_pairs, taken_apart, without
+from .sorted_numbers import distinct, known_pairs, read_numbers, read_pairs, taken_apart
 from .vocabulary import HOLDERS, Arrangement, read_care
 
 __all__ = ["Tagging", "clean_word", "word_key"]
@@ -219,10 +219,7 @@ class Tagging:
 
     def table(self, ids: NDArray[np.int64]) -> TagTable:
         """Yes, no and unknown for these items; the vocabulary is every tag that one of them has a word about."""
-        said, yes, no = (
-            by_row(pairs, ids) for pairs in (self.pairs_said(), self.pairs_decided(True), self.pairs_decided(False))
-        )
-        return self.table_of(ids.size, joined(without(said, no), yes), no)
+        return self.table_of(ids.size, *known_pairs(self._catalog, ids))
 
     def table_of(self, n_items: int, known: Ints, refused: Ints) -> TagTable:
         """The same from pairs of row and tag: those that count, and those that a person said no to."""

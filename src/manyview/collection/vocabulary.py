@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from ..data.tags import match_key
 from .catalog import Catalog
+from .sorted_numbers import known_pairs, taken_apart
 
 __all__ = ["HOLDERS", "Arrangement", "Care", "TagUse", "Vocabulary", "read_care"]
 
@@ -72,13 +75,24 @@ class Vocabulary:
 
     def uses(self) -> dict[int, TagUse]:
         """How every tag is used that is on some item."""
-        rows = self._catalog.rows(
-            "SELECT k.tag_id, count(DISTINCT k.item_id), coalesce(sum(d.answer), 0), max(max(coalesce(substr(d.at, 1, "
-            "10), ''), coalesce(substr(json_extract(fields, '$.taken'), 1, 10), ''))) FROM known_tags AS k "
-            "JOIN items ON items.id = k.item_id AND state = 'here' LEFT JOIN decisions AS d ON d.item_id = k.item_id "
-            "AND d.tag_id = k.tag_id GROUP BY k.tag_id"
+        here = self._catalog.rows(
+            "SELECT id, coalesce(substr(json_extract(fields, '$.taken'), 1, 10), '') FROM items WHERE state = 'here' "
+            "ORDER BY id"
         )
-        return {row[0]: TagUse(*row) for row in rows}
+        ids = np.array([row[0] for row in here], dtype=np.int64)
+        days, taken = np.unique(np.array([row[1] for row in here], dtype=np.str_), return_inverse=True)
+        rows, tags = taken_apart(known_pairs(self._catalog, ids)[0])
+        counts = np.bincount(tags)
+        last = np.zeros(counts.size, dtype=np.intp)
+        np.maximum.at(last, tags, taken[rows])
+        found = {tag: TagUse(tag, int(counts[tag]), 0, str(days[last[tag]])) for tag in np.flatnonzero(counts).tolist()}
+        given = self._catalog.rows(
+            "SELECT tag_id, count(*), max(substr(at, 1, 10)) FROM decisions JOIN items ON items.id = item_id "
+            "WHERE answer = 1 AND state = 'here' GROUP BY tag_id"
+        )
+        for tag, n, day in given:
+            found[tag] = found[tag]._replace(n_accepted=n, last=max(found[tag].last, day))
+        return found
 
     def own_number(self, word: str) -> int | None:
         """The number of a word, whatever it counts as; None for words that nobody has used."""

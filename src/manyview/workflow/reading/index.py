@@ -249,6 +249,12 @@ class Index:
             mask[rows[first:last]] = True
         return mask
 
+    def words_of(self, row: int) -> list[str]:
+        """The tags of one item."""
+        rows, tags = self.known
+        first, last = np.searchsorted(rows, [row, row + 1])
+        return [self.tag_names[tag] for tag in tags[first:last].tolist()]
+
     def words_by_row(self) -> dict[int, list[str]]:
         """The tags of every item that has some."""
         found: dict[int, list[str]] = {}
