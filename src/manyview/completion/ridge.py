@@ -226,7 +226,7 @@ class Fit:
         squares = squares_by(inner, sparse=ridge.on_words)
 
         def of(batch: Batch) -> Floats:
-            given, features = batch.tags[:, ridge.inputs].astype(kind), ridge.features(batch).astype(kind)
+            given, features = batch.tags[:, ridge.inputs].astype(kind), ridge.features(batch).astype(kind, copy=False)
             value = squares(features)
             value += 2.0 * row_products(features, given @ P[:n_inputs, n_inputs:])
             value += row_products(given, given @ P[:n_inputs, :n_inputs])
