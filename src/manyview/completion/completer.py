@@ -106,7 +106,7 @@ class TagCompleter(MultiviewEstimator):
     With n items, m tags, V views of d columns, M = ``n_landmarks`` and D = min(m, 4000) + V M: O(n M (d + M + m)) for
     features and scores, twice O(D^3) and 10 to 20 times the same with at most 1,000 tags for the penalties, half of
     n^2 d for neighbours up to 50,000 items and O(n^1.5 d) beyond; what weights and probabilities are learned from does
-    not grow with n. Memory is n x d single floats per dense view (its unit rows), about two D x D doubles, m x M
+    not grow with n. Memory is n x d single floats per dense view (its unit rows), about 2.5 D x D doubles, m x M
     doubles, features of at most 64 MB, which stay at hand and are not saved, and a block of rows per thread; items x
     tags is made only by ``tag_scores`` and ``tag_probabilities``, never by ``fit`` or ``propose`` (but a forest, where
     one is asked, answers for all items at once). Beyond 4,000 tags, the rarer ones are no inputs of the ridges and
