@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from ..neighbours import nearest_neighbours
 from ..preparation import has_words, key_of, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
-from ._graph import NeighbourGraph, Space
+from ._graph import NeighbourGraph
 from ._vote import Points, kinds_of, points_of
 from .cost import parts_of_number, shape_of
 
@@ -117,11 +117,10 @@ def count_clusters(
     candidates : the only numbers to consider; all that make sense where None
     max_items : larger collections are represented by so many items, at most 6,000, drawn with the seed
 
-    The graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2, the j-th
-    nearest with a weight of 1/j) have the largest gap; but where a coarse division exists, that is always among the
-    first. So gaps count by their distance from c L, L the number of Louvain communities (geometric mean with 5 and with
-    10 neighbours of equal weight) and c = 0.3 for texts, 2 for all else:
-    score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2).
+    The graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
+    largest gap; but where a coarse division exists, that is always among the first. So gaps count by their distance
+    from c L, L the number of Louvain communities (geometric mean with 5 and with 10 neighbours) and c = 0.3 for texts,
+    2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2).
     """
     everyone = np.flatnonzero(views.mask.any(axis=1))
     limit = min(max_items, _MOST_ITEMS)
@@ -138,16 +137,16 @@ def count_clusters(
         if n_items < _FEWEST or not points.names:
             return _too_few(n_items)
         count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
-        few, many = _neighbour_lists(points, count, seed, threads)
-        fine, coarse = _graph(points, few, threads), _graph(points, many, threads)
+        fine, coarse = (_graph(points, found, threads) for found in _neighbour_lists(points, count, seed, threads))
         tick(sum(parts[:3]))
-        groups = communities(coarse.part(np.arange(n_items)), seed)
+        W = coarse.part(np.arange(n_items))
+        groups = communities(W, seed)
         n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
         level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
         numbers = _numbers(candidates, n_items, level, n_vectors)
         n_vectors = max(n_vectors, int(numbers[-1]) + 1)
-        values = _eigenvalues(normalised_graph(_by_rank(points, many)), n_vectors, seed)
+        values = _eigenvalues(normalised_graph(W), n_vectors, seed)
     centre = level * (_TEXT if _is_text(chosen) else _OTHER)
     numbers = numbers[numbers < values.size]
     score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
@@ -227,30 +226,10 @@ def _neighbour_lists(
 
 
 def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> NeighbourGraph:
-    spaces = points.spaces(at_least=2)
-    return NeighbourGraph(points.rows.shape[0], spaces, found, _weights(spaces), threads)
-
-
-def _weights(spaces: Sequence[Space]) -> list[float]:
     """All views together have as much weight as the single ones."""
-    return [1.0 if space.name is None else 1.0 / (len(spaces) - 1) for space in spaces]
-
-
-def _by_rank(points: Points, found: list[NDArray[np.int32]]) -> Any:
-    """The same graph with the j-th nearest neighbour weighing 1/j, as a CSR matrix.
-
-    Whoever has fewer of its kind than neighbours has its kind among the nearest of them: with equal weights the others
-    would hide a group of seven items among ten neighbours each.
-    """
-    from scipy.sparse import csr_matrix
-
-    n_items, spaces = points.rows.shape[0], points.spaces(at_least=2)
-    graph = csr_matrix((n_items, n_items))
-    for space, near, weight in zip(spaces, found, _weights(spaces), strict=True):
-        share = 1.0 / np.arange(1, near.shape[1] + 1)
-        ends = np.repeat(space.items, near.shape[1]), space.items[near.ravel()]
-        graph += csr_matrix((np.tile(weight * share / share.sum(), space.items.size), ends), shape=graph.shape)
-    return csr_matrix(graph + graph.T)
+    spaces = points.spaces(at_least=2)
+    weights = [1.0 if space.name is None else 1.0 / (len(spaces) - 1) for space in spaces]
+    return NeighbourGraph(points.rows.shape[0], spaces, found, weights, threads)
 
 
 def _is_text(views: Views) -> bool:
