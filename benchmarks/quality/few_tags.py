@@ -1,8 +1,8 @@
 """Clusters of a collection of which few items are tagged: should those tags have a say?
 
 5 to 50 % of the items keep their tags, drawn at random or class by class (a person who tags one holiday after the
-other). Without: the looks alone. Tagged: tags are a view that the others lack. NMI with classes that no method has seen,
-their number given, defaults, over three draws.
+other). Without: the looks alone. Tagged: tags are a view that the others lack. NMI with classes that no method has
+seen, their number given, defaults, over three draws.
 """
 
 from __future__ import annotations

@@ -89,4 +89,4 @@ def _multiples(entries: Any, factors: Factors) -> Floats:
     if values.size:
         smallest = np.minimum.reduceat(values, entries.indptr[:-1][sizes > 0])
         values /= np.repeat(smallest, sizes[sizes > 0])
-    return np.exp(np.minimum(values - 1.0, 30.0)) if factors.logs else values
+    return np.asarray(np.exp(np.minimum(values - 1.0, 30.0)) if factors.logs else values)
