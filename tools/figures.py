@@ -11,12 +11,14 @@ A table is marked by a comment above it that says where its columns come from; o
 
 Here each row is a table of the results, found by how its title begins, and a column is one of its methods and a
 figure. With a table's title behind the file (``kept: quality-consensus; items lack views``) each row is a method of
-that table and a column a figure alone. ``row A = B`` is for rows that go by another name. A single number is marked in
-its line::
+that table and a column a figure alone; ``*`` stands for whichever table has such a method. ``row A = B`` is for rows that
+go by another name, ``row A = by hand`` for those that nothing kept; an empty cell stays empty. A single number is marked
+in its line::
 
     **<!-- kept: quality-consensus; mean over the collections; consensus, defaults; NMI; .2f -->.69<!-- end -->**
 
-The last part, and ``as ...`` behind a column, is how Python formats it; without, three digits behind the point.
+The last part, and ``as ...`` behind a column, is how Python formats it, or ``+-`` for a difference with its deviation;
+without, three digits behind the point.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ def stale() -> list[Path]:
 def _number(spec: str) -> str:
     parts = [part.strip() for part in spec.split(";")]
     file, table, row, figure, *form = parts
-    return _said(_mean(_table(file, table), row, figure), form[0] if form else "")
+    return _said(_figure(_table(file, table), row, figure), form[0] if form else "")
 
 
 def _filled_table(spec: str, table: str) -> str:
@@ -75,32 +77,33 @@ def _filled_table(spec: str, table: str) -> str:
     for cells in body:
         key = rows.get(cells[0].strip("* "), cells[0].strip("* "))
         for place, name in enumerate(names):
-            if name in columns:
-                cells[place] = _cell(file, title, key, columns[name], cells[place])
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in (names, rule, *body)).replace("|  |", "| |")
+            if name in columns and cells[place] and key != "by hand":
+                cells[place] = _cell(file, title, key, columns[name])
+    lines = ["| " + " | ".join(cells) + " |\n" for cells in (names, rule, *body)]
+    return "".join(lines).replace("|  |", "| |").replace("|  |", "| |")
 
 
-def _cell(file: str, title: str, key: str, source: str, before: str) -> str:
+def _cell(file: str, title: str, key: str, source: str) -> str:
     source, _, form = (part.strip() for part in source.partition(" as "))
-    try:
-        if title:
-            value = _mean(_table(file, title), key, source)
-        else:
-            method, _, figure = (part.strip() for part in source.rpartition(" / "))
-            value = _mean(_table(file, key), method, figure)
-    except NotKept:
-        if before:
-            raise
-        return before  # nobody measured it, and nobody says so
-    return _said(value, form)
+    if title == "*":
+        title = next((one["title"] for one in _kept(file)["tables"] if key in _methods(one)), title)
+    if title:
+        return _said(_figure(_table(file, title), key, source), form)
+    method, _, figure = (part.strip() for part in source.rpartition(" / "))
+    return _said(_figure(_table(file, key), method, figure), form)
 
 
-def _said(value: float, form: str) -> str:
-    if not form:
-        return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
-    words = format(value, form.removeprefix("~"))
-    words = words.replace("0.", ".", 1) if form.startswith(".") and form.endswith("f") and abs(value) < 1 else words
-    return words.replace("%", " %")
+def _said(figure: tuple[float, float], form: str) -> str:
+    mean, deviation = figure
+    if form == "+-":
+        return f"{_short(f'{mean:+.3f}')} ± {_short(f'{deviation:.3f}')}"
+    words = format(mean, form or ".3f")
+    return words.replace("%", " %") if "%" in words else _short(words) if form in ("", ".2f", ".3f") else words
+
+
+def _short(words: str) -> str:
+    """Without the zero before the point, as the tables have it."""
+    return re.sub(r"^([+-]?)0\.", r"\1.", words)
 
 
 def _table(file: str, title: str) -> dict[str, Any]:
@@ -111,13 +114,16 @@ def _table(file: str, title: str) -> dict[str, Any]:
     return found[0]
 
 
-def _mean(table: dict[str, Any], method: str, figure: str) -> float:
+def _figure(table: dict[str, Any], method: str, figure: str) -> tuple[float, float]:
     for row in table["rows"]:
         if row["method"] == method and figure in row:
-            return float(row[figure][0])
-    raise NotKept(
-        f"{table['title']!r} has no {figure!r} of {method!r}; it has {[row['method'] for row in table['rows']]}."
-    )
+            mean, deviation = row[figure]
+            return float(mean), float(deviation)
+    raise NotKept(f"{table['title']!r} has no {figure!r} of {method!r}; it has {_methods(table)}.")
+
+
+def _methods(table: dict[str, Any]) -> list[str]:
+    return [row["method"] for row in table["rows"]]
 
 
 @cache
