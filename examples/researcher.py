@@ -17,7 +17,7 @@ from manyview.datasets import load_handwritten
 from manyview.testing import check_multiview_estimator
 
 X, y = load_handwritten(return_X_y=True)
-X, y = X[::6], y[::6]
+X, y = X[::8], y[::8]
 print(X)
 
 # %%

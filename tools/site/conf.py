@@ -30,6 +30,7 @@ autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 python_maximum_signature_line_length = 88
 highlight_language = "text"
 pygments_style = "a11y-high-contrast-light"
@@ -42,7 +43,7 @@ html_show_sourcelink = False
 html_copy_source = False
 html_show_copyright = False
 html_favicon = str(ROOT / "tools/site/look/favicon.svg")
-html_sidebars = {"index": []}
+html_sidebars = {"**": ["sidebar-nav-bs"], "index": []}
 html_theme_options = {
     "logo": {"text": "manyview"},
     "navbar_align": "left",

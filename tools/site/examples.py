@@ -38,7 +38,7 @@ def run_all(kept: Path, only: list[str] | None = None) -> None:
     """Run every example and notebook in one process, in a folder of its own, and keep what they left below ``kept``."""
     paths = [SCRIPTS / f"{name}.py" for group in EXAMPLES.values() for name in group]
     paths += [BOOKS / f"{name}.ipynb" for name in NOTEBOOKS]
-    os.environ["MPLBACKEND"] = "Agg"
+    os.environ |= {"MPLBACKEND": "Agg", "LOGNAME": "you"}  # who decides, in a history that is shown
     import matplotlib
 
     matplotlib.use("Agg")
@@ -61,13 +61,14 @@ def _run_one(name: str, path: Path, kept: Path) -> None:
     start = time.process_time()
     cells = read_notebook(path) if path.suffix == ".ipynb" else read_script(path)
     done = list(run_cells(cells, str(path), Keeper(kept / "pictures", name)))
-    stored = [{"text": one.cell.text, "is_code": one.cell.is_code, **_left(one)} for one in done]
+    stored = [{"text": one.cell.text, "is_code": one.cell.is_code, **_left(one, kept)} for one in done]
     (kept / f"{name}.json").write_text(json.dumps(stored), encoding="utf-8")
     print(f"{path.relative_to(ROOT)}: {time.process_time() - start:.1f} s of one core")
 
 
-def _left(one: Outcome) -> dict[str, object]:
-    return {"printed": one.printed, "pictures": one.pictures, "value_html": one.value_html}
+def _left(one: Outcome, kept: Path) -> dict[str, object]:
+    printed = one.printed.replace(f"{kept / 'work'}/", "")  # where the site was built is nobody's business
+    return {"printed": printed, "pictures": one.pictures, "value_html": one.value_html}
 
 
 def write_pages(kept: Path, target: Path) -> None:
@@ -78,7 +79,7 @@ def write_pages(kept: Path, target: Path) -> None:
     end = ""
     groups = {**EXAMPLES, "Notebooks": NOTEBOOKS}
     for caption, names in groups.items():
-        lines += [f"## {caption}", "", ":::::{div} cards"]
+        lines += [f"## {caption}", "", ":::::{container} cards"]
         for name, picture in names.items():
             done = json.loads((kept / f"{name}.json").read_text(encoding="utf-8"))
             is_book = caption == "Notebooks"
@@ -121,7 +122,7 @@ def _card(name: str, done: list[dict[str, Any]], picture: int) -> list[str]:
     title, _, words = done[0]["text"].removeprefix("# ").partition("\n")
     pictures = [one for cell in done for one in cell["pictures"]]
     sentence = " ".join(words.split()).split(". ")[0].rstrip(".") + "."
-    lines = ["::::{div} card-of-example"]
+    lines = ["::::{container} card-of-example"]
     if pictures:
         lines += _picture(f"pictures/{pictures[picture - 1]}", "", "thumb")
     return [*lines, f"[{title.strip()}]({name}.md)", "", sentence, "::::"]

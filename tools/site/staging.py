@@ -42,6 +42,7 @@ def bent(text: str, name: str, page: str, placed: dict[str, str], target: Path) 
             return f"[{words}]({_way(page, placed[inside])}{anchor})"
         if path.is_dir():
             return words
+        inside += ".txt" if inside.endswith(".md") else ""  # no page of ours: as it is written
         shutil.copyfile(path, _made(target / "files" / inside))
         return f"{picture}[{words}]({_way(page, f'files/{inside}')})"
 
