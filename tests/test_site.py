@@ -39,7 +39,8 @@ def kept(tmp_path, monkeypatch):
 def test_a_table_is_filled_and_other_columns_stay(kept):
     text = (
         "<!-- kept: made\nours = ours / NMI\nplain = k-means / NMI as .2f\nrow mean = mean over all\n-->\n"
-        "| set | ours | plain | said |\n| --- | --- | --- | --- |\n| digits | .1 | .2 | by hand |\n| mean | .7 | | x |\n"
+        "| set | ours | plain | said |\n| --- | --- | --- | --- |\n"
+        "| digits | .1 | .2 | by hand |\n| mean | .7 | | x |\n"
     )
     found = figures.filled(text)
     assert "| digits | .750 | .50 | by hand |\n| mean | .750 | | x |\n" in found

@@ -11,9 +11,9 @@ A table is marked by a comment above it that says where its columns come from; o
 
 Here each row is a table of the results, found by how its title begins, and a column is one of its methods and a
 figure. With a table's title behind the file (``kept: quality-consensus; items lack views``) each row is a method of
-that table and a column a figure alone; ``*`` stands for whichever table has such a method. ``row A = B`` is for rows that
-go by another name, ``row A = by hand`` for those that nothing kept; an empty cell stays empty. A single number is marked
-in its line::
+that table and a column a figure alone; ``*`` stands for whichever table has such a method. ``row A = B`` is for rows
+that go by another name, ``row A = by hand`` for those that nothing kept; an empty cell stays empty. A single number is
+marked in its line::
 
     **<!-- kept: quality-consensus; mean over the collections; consensus, defaults; NMI; .2f -->.69<!-- end -->**
 
