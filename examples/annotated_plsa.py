@@ -19,7 +19,7 @@ from manyview import PLSA, AnnotatedPLSA, BagOfWords, TagTable, annotation_matri
 
 data = photographs()
 pictures = [Image.open(file).convert("L").resize((192, 192)) for file in data.files]
-words = BagOfWords(n_words=150, step=24, cell_widths=(6,), random_state=0).fit_transform(pictures)
+words = BagOfWords(n_words=120, step=24, cell_widths=(6,), random_state=0).fit_transform(pictures)
 print(f"{words.shape[0]} photographs, {words.sum() / words.shape[0]:.0f} visual words each")
 
 # %%
@@ -35,7 +35,7 @@ print(f"{tagged.sum()} tagged photographs, {table.n_tags} tags")
 kinds = ("fish", "building", "tool")
 kind = np.array([next((k for k, word in enumerate(kinds) if word in tags), -1) for tags in data.truth])
 counts = words.toarray().astype(int)
-sizes, n_draws = (3, 6, 12, 24, 48), 6
+sizes, n_draws = (3, 6, 12, 24, 48), 4
 entropies = np.zeros((len(sizes), n_draws, 2))
 for (s, size), draw in product(enumerate(sizes), range(n_draws)):
     rng = np.random.default_rng(draw)

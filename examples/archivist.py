@@ -20,15 +20,15 @@ from manyview.workflow.vocabulary.listing import kin_of_tags
 
 place = Path("demo-output") / "archivist"
 shutil.rmtree(place, ignore_errors=True)
-rows = [row for row in unpack_emoji(place) if row["group"] in ("Food & Drink", "Animals & Nature")]
+rows = [row for row in unpack_emoji(place) if row["group"] == "Animals & Nature"]
 rng = np.random.default_rng(0)
-misplaced = {int(i): str(rng.choice(["bird", "fruit"])) for i in rng.choice(len(rows), 12, replace=False)}
+misplaced = {int(i): str(rng.choice(["bird", "flower"])) for i in rng.choice(len(rows), 8, replace=False)}
 with (place / "catalogue.csv").open("w", newline="", encoding="utf-8") as file:
     writer = csv.writer(file)
     writer.writerow(["number", "picture", "title", "keywords"])
     for i, row in enumerate(rows):
         words = [word for word in row["tags"].split(";") if word] + ([misplaced[i]] if i in misplaced else [])
-        words = ["Fruits" if word == "fruit" and i % 2 else word for word in words]
+        words = ["Flowers" if word == "flower" and i % 2 else word for word in words]
         writer.writerow([f"A{i:03}", row["file"], row["name"], ";".join(words)])
 
 archive = Collection.create(
@@ -57,10 +57,10 @@ for kin in kin_of_tags(archive, meaning=False)[:5]:
 
 # %%
 # Two words become one. Every change is an entry of the history, and can be taken back.
-print(archive.edit_tags("merge", "Fruits", into="fruit").entry.summary)
+print(archive.edit_tags("merge", "Flowers", into="flower").entry.summary)
 
 # %%
-# Keywords that do not seem to belong, by what the titles mean and by the other keywords. Twelve were put on the wrong
+# Keywords that do not seem to belong, by what the titles mean and by the other keywords. Eight were put on the wrong
 # items above; only those come up that everything else speaks against:
 archive.fit(views=["caption"])
 archive.suggest()
@@ -70,7 +70,7 @@ for one in doubts[:6]:
     row = numbers[one.item_id]
     print(f"{one.tag!r} on {rows[row]['name']!r}: {one.doubt:.0%} doubtful")
 found = sum(numbers[one.item_id] in misplaced for one in doubts)
-print(f"{found} of these {len(doubts)} are among the twelve that were misplaced")
+print(f"{found} of these {len(doubts)} are among the eight that were misplaced")
 
 # %%
 rows_of_pictures(

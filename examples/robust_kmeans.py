@@ -35,7 +35,7 @@ for one in axes:
 plt.show()
 
 # %%
-# Three ways on the same prepared views, from five different starts: learned weights, equal weights (the paper's SMKMC),
+# Three ways on the same prepared views, from four different starts: learned weights, equal weights (the paper's SMKMC),
 # and plain k-means on all views side by side. The digits judge; they choose nothing.
 ways = {
     "learned weights": RobustMultiviewKMeans(10, view_scale="minmax", n_init=1),
@@ -44,22 +44,22 @@ ways = {
 }
 axes = panels(height=2.2)
 for place, (name, model) in enumerate(ways.items()):
-    found = [model.set_params(random_state=seed).fit(X).labels_ for seed in range(5)]
-    scores = [metrics.normalized_mutual_info(digits, labels) for labels in found]
-    axes.plot(scores, [place] * 5, "o", color=COLOURS[place], alpha=0.6)
+    found = [model.set_params(random_state=seed).fit(X[::2]).labels_ for seed in range(4)]
+    scores = [metrics.normalized_mutual_info(digits[::2], labels) for labels in found]
+    axes.plot(scores, [place] * 4, "o", color=COLOURS[place], alpha=0.6)
     axes.plot(np.mean(scores), place, "|", color=COLOURS[place], markersize=22)
     print(f"{name:16} NMI {np.mean(scores):.3f} ± {np.std(scores, ddof=1):.3f}")
 axes.set_yticks(range(3), list(ways))
 axes.invert_yaxis()
 axes.margins(y=0.3)
-axes.set_title("agreement with the digits (NMI), five starts and their mean")
+axes.set_title("agreement with the digits (NMI), four starts and their mean")
 axes.grid(axis="x")
 plt.show()
 
 # %%
 # With the default `view_scale="auto"` views are prepared as the consensus prepares them, which is the better choice
 # when nothing has to be compared with the paper:
-best = RobustMultiviewKMeans(10, n_init=3, random_state=0).fit(X)
+best = RobustMultiviewKMeans(10, n_init=2, random_state=0).fit(X)
 print(f"accuracy {metrics.clustering_accuracy(digits, best.labels_):.3f}")
 pixels = X["pix"].reshape(-1, 16, 15)
 rows_of_pictures({f"cluster {k}": list(pixels[best.labels_ == k][:10]) for k in range(4)}, width=10)

@@ -32,6 +32,7 @@ numpydoc_xref_param_type = False
 add_module_names = False
 toc_object_entries_show_parents = "hide"
 python_maximum_signature_line_length = 88
+smartquotes = False
 highlight_language = "text"
 pygments_style = "a11y-high-contrast-light"
 
