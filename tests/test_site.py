@@ -150,11 +150,14 @@ def test_every_page_of_the_docs_has_its_place():
 def test_links_are_bent_to_pages_files_and_words(tmp_path):
     placed = {"docs/a.md": "guide/a.md", "CHANGELOG.md": "about/changelog.md"}
     text = (
-        "[b](../CHANGELOG.md#x) ![p](images/wall.jpg) [r](../benchmarks/results) [o](https://example.org)\n"
+        "[b](../CHANGELOG.md#x) ![p](images/wall.jpg) [r](../benchmarks/results) [e](../examples/consensus.py) [o](https://example.org)\n"
         "```\n[code](a.md)\n```\n"
     )
     found = staging.bent(text, "docs/a.md", "guide/a.md", placed, tmp_path)
-    assert "[b](../about/changelog.md#x) ![p](../files/docs/images/wall.jpg) r [o](https://example.org)" in found
+    assert (
+        "[b](../about/changelog.md#x) ![p](../files/docs/images/wall.jpg) r [e](../examples/consensus.md) [o](https://example.org)"
+        in found
+    )
     assert "[code](a.md)" in found
     assert (tmp_path / "files/docs/images/wall.jpg").exists()
 

@@ -40,6 +40,9 @@ def bent(text: str, name: str, page: str, placed: dict[str, str], target: Path) 
         inside = str(path.relative_to(ROOT))
         if inside in placed:
             return f"[{words}]({_way(page, placed[inside])}{anchor})"
+        if inside == "examples" or (Path(inside).suffix in (".py", ".ipynb") and inside.startswith("examples/")):
+            shown = path.stem if path.suffix else "index"
+            return f"[{words}]({_way(page, f'examples/{shown}.md')})"
         if path.is_dir():
             return words
         inside += ".txt" if inside.endswith(".md") else ""  # no page of ours: as it is written
