@@ -63,10 +63,11 @@ def first_page(section: Section, placed: dict[str, str]) -> str:
             page = placed.get(name, name)
             lines.append(f"- {about(name, _way(f'{section.name}/index.md', page))}")
         lines.append("")
-    every = [
-        _way(f"{section.name}/index.md", placed.get(name, name))[:-3] for _, names in section.groups for name in names
-    ]
-    return "\n".join(lines) + contents(every, hidden=True)
+    end = ""
+    for caption, names in section.groups:
+        every = [_way(f"{section.name}/index.md", placed.get(name, name))[:-3] for name in names]
+        end += contents(every, hidden=True, caption=caption if len(section.groups) > 1 else "")
+    return "\n".join(lines) + end
 
 
 def about(name: str, link: str) -> str:
@@ -76,8 +77,11 @@ def about(name: str, link: str) -> str:
         return f"[Plots]({link}): what was measured, as pictures."
     text = path.read_text(encoding="utf-8")
     title = re.search(r"^# (.+)$", text, re.MULTILINE)
-    words = re.search(r"^(?!#|<|!|\||`)(\S.+?(?:\n\S.+?)*?[.:])(?:\s|$)", text.split("\n", 1)[1], re.MULTILINE)
-    sentence = _LINK.sub(r"\2", " ".join(words[1].split())) if words else ""
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", _FENCE.sub("", text))]
+    words = next(
+        (" ".join(block.split()) for block in blocks if block and not block.startswith(("#", "<", "!", "|"))), ""
+    )
+    sentence = _LINK.sub(r"\2", re.match(r"(?:.*?\.(?=\s|$))|.*", words)[0])  # type: ignore[index]
     return f"[{title[1] if title else path.stem}]({link})" + (f" — {sentence}" if sentence else "")
 
 
