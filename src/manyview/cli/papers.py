@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,6 +39,14 @@ def papers(
     seeds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Runs of each row. Default: the paper's number.")
     ] = None,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--peer",
+            metavar="PACKAGE=PYTHON",
+            help="An interpreter that has a rival's package which is not installed here: imml=.../bin/python.",
+        ),
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small and few: does it all work? Not for numbers.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what an earlier run has finished.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -54,7 +63,7 @@ def papers(
 
     if data is not None and not data.is_dir():
         raise ParameterError(f"--data must be a folder with collections; there is no folder {data}.")
-    sources = Sources(data, output / "features")
+    sources = Sources(data, output / "features", _interpreters(peer or ()))
     numbers = [("table", one) for one in table or ()] + [("figure", one) for one in figure or ()]
     if paper is None and not quick and not numbers:
         _list(listing(sources), as_json)
@@ -72,6 +81,18 @@ def papers(
         print_json({"tables": made})
     elif not made:
         say("nothing of this can be run with the data at hand; `manyview papers` lists what can.")
+
+
+def _interpreters(peers: Sequence[str]) -> dict[str, str]:
+    from ..errors import ParameterError
+
+    found = {}
+    for one in peers:
+        package, _, python = one.partition("=")
+        if not Path(python).is_file():
+            raise ParameterError(f"--peer must be PACKAGE=PYTHON with the path of an interpreter, got {one!r}.")
+        found[package] = python
+    return found
 
 
 def _list(found: list[dict[str, Any]], as_json: bool) -> None:

@@ -10,13 +10,14 @@ from .aplsa import PAPER as APLSA
 from .cca_ahkmc import PAPER as CCA_AHKMC
 from .ghf_art import PAPER as GHF_ART
 from .hml_rf import PAPER as HML_RF
+from .incomplete.paper import PAPER as MISSING
 from .rmkmc import PAPER as RMKMC
 from .sources import Sources
 from .tables import Paper, Table
 
 __all__ = ["PAPERS", "asked_for", "listing"]
 
-PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF, CCA_AHKMC)
+PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF, CCA_AHKMC, MISSING)
 
 
 def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = ()) -> list[tuple[Paper, Table]]:
