@@ -1,7 +1,7 @@
 """FusionART's vigilance for tags by the paper's own criterion (``vigilance="auto"``), beside 0.1.
 
 The rule was found on Corel and the newsgroups. It is looked at on all 32 readings of the paper's six Corel classes,
-which share photographs with each other, on all 50 topics, on photographs with captions and on emoji. Classes only judge.
+which share photographs with each other, on all 50 topics, on photographs with captions and on emoji. Classes judge.
 """
 
 from __future__ import annotations

@@ -20,7 +20,13 @@ __all__ = ["IMML", "IMPUTERS", "end_children", "imml_filled", "imml_labels", "ta
 IMML = ("NEMO", "OPIMC", "SIMCADC", "PIMVC", "EEIMVC", "LFIMVC", "IMSR", "DAIMC")
 """Its clusterers that need neither Octave nor a package for neural networks, with their defaults."""
 IMPUTERS = ("DFMFImputer", "MOFAImputer")
-_DEAR = {"IMSR": 1_000, "DAIMC": 1_000}  # up to how many items these are run
+_DEAR = {
+    "IMSR": 1_000,
+    "DAIMC": 1_000,
+    "SIMCADC": 3_000,
+    "EEIMVC": 3_000,
+    "LFIMVC": 3_000,
+}  # up to how many items these are run
 _CHILD = Path(__file__).with_name("_imml_child.py")
 
 
