@@ -14,8 +14,9 @@ _VIEWS = (
     "half can go); the same draws for every method, and what is missing at 30 % is missing at 50 %. Every method is "
     "told the number of classes but FusionART; our defaults, nothing chosen with the classes. Three draws, one for "
     "what is dear: the rows below the third from 1,000 items on, all from 3,000 on. iMML's methods run with their "
-    "defaults on the views as we prepare them, one draw, the dear ones up to 1,000 (IMSR, DAIMC) or 3,000 items (SIMCADC, "
-    "EEIMVC, LFIMVC), PIMVC where every view has as many columns as there are classes. NMI is divided by the mean entropy."
+    "defaults on the views as we prepare them, one draw, the dear ones up to 1,000 (IMSR, DAIMC) or 3,000 items "
+    "(SIMCADC, EEIMVC, LFIMVC), PIMVC where every view has as many columns as there are classes. NMI is divided by the "
+    "mean entropy."
 )
 _LABELS = (
     "As papers on incomplete views and labels do: half of the views, half of every label's yes and half of its no are "
@@ -30,9 +31,7 @@ def _of_views(on: str, words: str, needs: tuple[str, ...]) -> Table:
 
 
 def _of_labels(on: str, words: str, load: Any, needs: tuple[str, ...]) -> Table:
-    return _table(
-        "labels", on, f"half of the views and of the labels missing, {words}", labels, load, _LABELS, 3, needs
-    )
+    return _table("labels", on, f"half of the views and of the labels missing, {words}", labels, load, _LABELS, needs)
 
 
 def _table(number: str, on: str, title: str, kind: Any, load: Any, words: str, needs: tuple[str, ...]) -> Table:

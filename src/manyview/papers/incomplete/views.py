@@ -30,7 +30,7 @@ COLLECTIONS: dict[str, tuple[str, str]] = {
 }
 """By name: the stored file, and what it is."""
 _FEW, _MANY = 1_000, 3_000
-"""Up to so many items every row of ours has all draws; from so many on each has one; between, the first rows have all."""
+"""Up to so many items every row of ours has all draws, from so many on only one; between, the first rows have all."""
 _MAIN = 3  # the consensus and k-means on filled views, in two ways
 _FUSED = 30  # dimensions of the shared space, where the views have as many
 
