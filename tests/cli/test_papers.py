@@ -85,6 +85,7 @@ def test_quick_alone_runs_everything_there_is_data_for():
     [
         (["nobody"], "there is no paper 'nobody'; there are rmkmc, and all."),
         (["rmkmc", "--table", "9"], "has no table 9 that can be run; there are table 5, table 7."),
+        (["rmkmc", "--on", "nothing"], "no table is on a collection 'nothing'; there are made."),
         (["--data", "nowhere"], "--data must be a folder with collections; there is no folder nowhere."),
         (["rmkmc", "--table", "4"], "table 4 (MSRC) cannot be run: the data are not here."),
     ],

@@ -23,6 +23,10 @@ def papers(
     figure: Annotated[
         list[str] | None, typer.Option("--figure", metavar="N", help="Only this figure. Can be given several times.")
     ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option("--on", metavar="COLLECTION", help="Only tables on this collection. Can be given several times."),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -65,12 +69,12 @@ def papers(
         raise ParameterError(f"--data must be a folder with collections; there is no folder {data}.")
     sources = Sources(data, output / "features", _interpreters(peer or ()))
     numbers = [("table", one) for one in table or ()] + [("figure", one) for one in figure or ()]
-    if paper is None and not quick and not numbers:
+    if paper is None and not quick and not numbers and not on:
         _list(listing(sources), as_json)
         return
     scale = Scale("paper" if paper_protocol else "defaults", quick, seeds)
     made = []
-    for one, found in asked_for(paper or "all", numbers):
+    for one, found in asked_for(paper or "all", numbers, on or ()):
         missing = sources.missing(found.needs)
         if missing:
             if not as_json:
@@ -135,7 +139,7 @@ def _run(paper: str, table: Any, sources: Any, scale: Any, folder: Path, fresh: 
 
 def _command(paper: str, table: Any, scale: Any) -> str:
     words = ["manyview papers", paper, f"--{table.kind} {table.number}"]
-    words += ["--data FOLDER"] if table.needs else []
+    words += [f"--on {table.on}", *(["--data FOLDER"] if table.needs else [])]
     words += ["--paper-protocol" if scale.as_printed else "--defaults"]
     words += [f"--seeds {scale.seeds}"] if scale.seeds else []
     return " ".join([*words, *(["--quick"] if scale.quick else [])])
