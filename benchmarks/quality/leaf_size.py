@@ -1,8 +1,8 @@
-"""TagForest's leaves: of three items, of ten, or of the size that finds a fifth of the tags again best, without classes.
+"""TagForest's leaves: of three items, of ten, or of the size that best finds a fifth of the tags again (sees no class).
 
-The rows are those of HML-RF's Figure 8 (``manyview papers hml-rf --figure 8 --defaults``). An automatic size would do if
-with all tags at most .02 of NMI were lost against leaves of three, with 40 % of the tags hidden at least .08 gained on
-photographs with captions, the words of their topics dropped, and nothing lost on emoji.
+The rows are those of HML-RF's Figure 8 (``manyview papers hml-rf --figure 8 --defaults``). An automatic size would do
+if with all tags at most .02 of NMI were lost against leaves of three, with 40 % of the tags hidden at least .08 gained
+on photographs with captions, the words of their topics dropped, and nothing lost on emoji.
 """
 
 from __future__ import annotations
