@@ -1,7 +1,7 @@
 """Consensus clustering on every shared collection, beside k-means on the same prepared views and a graph method.
 
 NMI is divided by the mean entropy; three seeds; the numbers of clusters are those of the classes. Then views made poor
-on purpose, and views that items lack. ``--leave-one-out`` repeats every choice of a constant without each collection in
+on purpose; views that items lack are ``quality missing``. ``--leave-one-out`` repeats every choice of a constant without each collection in
 turn: what the others would have chosen, and what it is worth there.
 """
 
@@ -58,7 +58,6 @@ def tables(quick: bool) -> Iterator[Table]:
     yield summary(means)
     small = [name for name in names if (found := load(name)) is not None and found[0].n_items <= SMALL]
     yield poor_views(small)
-    yield missing_views(small)
 
 
 def summary(means: dict[str, dict[str, dict[str, float]]]) -> Table:
@@ -131,27 +130,6 @@ def poor_views(names: list[str]) -> Table:
                 f"warned {warned} of {len(rows)} times"
             )
     return table
-
-
-def missing_views(names: list[str]) -> Table:
-    """Each item lacks each view with some probability, but has at least one; three draws."""
-    shares = (0.0, 0.1, 0.3, 0.5)
-    table = Table("items lack views: NMI by the share that is missing", tuple(f"{share:.0%}" for share in shares))
-    for name in names:
-        X, y = load(name) or (None, None)
-        table.add(name, [_lacking(X, y, shares, draw) for draw in range(3)])
-    return table
-
-
-def _lacking(X: Views, y: np.ndarray, shares: tuple[float, ...], draw: int) -> dict[str, float]:
-    found = {}
-    for share in shares:
-        rng = np.random.default_rng(draw)
-        mask = rng.random((X.n_items, X.n_views)) >= share
-        mask[np.arange(X.n_items), rng.integers(X.n_views, size=X.n_items)] = True
-        labels = fitted(Views(dict(X.items()), mask=mask & X.mask), len(np.unique(y)))[0]
-        found[f"{share:.0%}"] = metrics.normalized_mutual_info(y, labels)
-    return found
 
 
 def fitted(X: Views, n_clusters: int) -> tuple[np.ndarray, bool]:
