@@ -1,8 +1,8 @@
 """Consensus clustering on every shared collection, beside k-means on the same prepared views and a graph method.
 
 NMI is divided by the mean entropy; three seeds; the numbers of clusters are those of the classes. Then views made poor
-on purpose; views that items lack are ``quality missing``. ``--leave-one-out`` repeats every choice of a constant without
-each collection in turn: what the others would have chosen, and what it is worth there.
+on purpose; views that items lack are ``quality missing``. ``--leave-one-out`` repeats every choice of a constant
+without each collection in turn: what the others would have chosen, and what it is worth there.
 """
 
 from __future__ import annotations
