@@ -141,5 +141,7 @@ def test_every_public_name_exists_and_the_rest_does_not():
     for name in manyview.__all__:
         assert getattr(manyview, name) is not None
         assert name in dir(manyview)
+    for name in ("load", "save"):  # there, but not by `from manyview import *`: notebooks have their own
+        assert callable(getattr(manyview, name)) and name in dir(manyview) and name not in manyview.__all__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = manyview.nothing

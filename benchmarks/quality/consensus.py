@@ -1,7 +1,8 @@
 """Consensus clustering on every shared collection, beside k-means on the same prepared views and a graph method.
 
 NMI is divided by the mean entropy; three seeds; the numbers of clusters are those of the classes. Then views made poor
-on purpose (five seeds, because single views swing more), views that items lack, and counts given as tf-idf.
+on purpose (five seeds, because single views swing more), views that items lack (beside others: ``quality missing``),
+and counts given as tf-idf.
 ``--leave-one-out`` repeats every choice of a constant without each collection in turn: what the others would have
 chosen, and what it is worth there.
 """

@@ -15,9 +15,15 @@ from .collections import data_folder
 from .table import Table
 
 
-def paper_tables(paper: str, quick: bool, *, protocols: tuple[str, ...] = ("paper", "defaults")) -> Iterator[Table]:
+def paper_tables(
+    paper: str,
+    quick: bool,
+    *,
+    protocols: tuple[str, ...] = ("paper", "defaults"),
+    interpreters: Mapping[str, str] | None = None,
+) -> Iterator[Table]:
     """Every table of a paper that can be run, by each protocol; the curves of its figures are the pages' alone."""
-    sources = Sources(data_folder(), BENCH / "features")
+    sources = Sources(data_folder(), BENCH / "features", interpreters or {})
     for found, table in asked_for(paper):
         missing = sources.missing(table.needs)
         if missing:

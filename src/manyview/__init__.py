@@ -86,7 +86,10 @@ _WHERE = {
 }
 _MODULES = ("completion", "datasets", "errors", "evaluation", "features", "meaning", "metrics", "testing")
 
-__all__ = ["__version__", *_WHERE, *_MODULES]
+_OF_EVERYBODY = ("load", "save")
+"""Names that notebooks give to things of their own: ``from manyview import *`` leaves them alone."""
+
+__all__ = ["__version__", *(name for name in _WHERE if name not in _OF_EVERYBODY), *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
@@ -100,4 +103,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted(set(globals()) | set(__all__) | set(_OF_EVERYBODY))

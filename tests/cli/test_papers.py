@@ -1,6 +1,7 @@
 """``manyview papers``: the list, a run on tiny data, what it refuses, and what it writes."""
 
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from manyview.cli.main import app
+from manyview.cli.papers import _interpreters
 from manyview.papers import catalog
 from manyview.papers.measures import judged_by
 from manyview.papers.tables import Absent, Found, Paper, Row, Table, Task
@@ -83,6 +85,7 @@ def test_quick_alone_runs_everything_there_is_data_for():
     [
         (["nobody"], "there is no paper 'nobody'; there are rmkmc, and all."),
         (["rmkmc", "--table", "9"], "has no table 9 that can be run; there are table 5, table 7."),
+        (["rmkmc", "--on", "nothing"], "no table is on a collection 'nothing'; there are made."),
         (["--data", "nowhere"], "--data must be a folder with collections; there is no folder nowhere."),
         (["rmkmc", "--table", "4"], "table 4 (MSRC) cannot be run: the data are not here."),
     ],
@@ -95,3 +98,10 @@ def test_what_is_not_there_is_said(words, said):
 def test_without_its_data_a_table_is_named_and_left_out():
     found = run("rmkmc", "--table", "7")
     assert found.exit_code == 0 and "nothing of this can be run with the data at hand" in found.output
+
+
+def test_a_peer_is_an_interpreter_that_exists(tmp_path):
+    found = run("rmkmc", "--peer", "imml=nowhere/python")
+    assert found.exit_code != 0 and "--peer must be PACKAGE=PYTHON" in found.output
+    assert run("rmkmc", "--peer", "imml").exit_code != 0
+    assert _interpreters([f"imml={sys.executable}"]) == {"imml": sys.executable}

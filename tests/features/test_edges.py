@@ -5,6 +5,7 @@ import pytest
 
 from manyview.errors import ParameterError
 from manyview.features.base import extractor
+from manyview.papers.rmkmc import HOG_OF_100
 
 
 class TestDirections:
@@ -66,6 +67,17 @@ class TestGradients:
         row = dict(zip(made.columns, made.extract([picture])[0].tolist(), strict=True))
         assert row["0,0 0,0 0"] > 0.5
         assert all(value == 0 for name, value in row.items() if not name.startswith(("0,0", "0,1", "1,0", "1,1")))
+
+    def test_a_hundred_numbers_as_many_as_the_rmkmc_papers(self):
+        """5 x 5 cells of four directions, each cell of length one: a picture whose halves differ in direction."""
+        picture = np.zeros((80, 80), dtype=np.uint8)
+        across, along = np.meshgrid(np.arange(80), np.arange(80))
+        picture[:] = np.where(along < 40, 3 * across, 3 * (along - 40))
+        cells = extractor("hog", **HOG_OF_100).extract([picture])[0].reshape(5, 5, 4)
+        top, middle, bottom = np.array([1.0, 0, 0, 0]), cells[2], np.array([0, 0, 1.0, 0])
+        np.testing.assert_allclose(cells[:2, 1:4], np.broadcast_to(top, (2, 3, 4)), atol=1e-3)  # brighter to the right
+        np.testing.assert_allclose(cells[3:, 1:4], np.broadcast_to(bottom, (2, 3, 4)), atol=1e-3)  # brighter downwards
+        assert (middle[:, [1, 3]] < 0.3).all() and (middle[1:4, [0, 2]] > 0.1).all()  # the cells that hold both
 
     def test_sizes(self):
         assert extractor("hog", side=32, cell=8, block=1, directions=4).n_features == 64

@@ -13,6 +13,8 @@ from manyview.papers.aplsa import Words
 from manyview.papers.cca_ahkmc import Pair
 from manyview.papers.ghf_art_data import Channels
 from manyview.papers.hml_rf_rows import Tagged
+from manyview.papers.incomplete.labels import Labelled
+from manyview.papers.incomplete.views import Incomplete
 from manyview.papers.tables import Task
 
 N, NAMES = 60, ("cats", "dogs", "ships")
@@ -52,9 +54,15 @@ def task(paper: str, table) -> Task:
     elif paper == "aplsa":
         counts = csr_matrix(np.round(60 * looks(8)))
         data = Words(counts, Y, counts, tags(), range(3), 2, True)
+    elif paper == "missing" and table.number == "labels":
+        data = Labelled(Views({"looks": looks(5), "words": tags()}), tags(), list(table_of_tags.names))
+    elif paper == "missing":
+        of_words = table.on in ("bbcsport", "three_sources")
+        data = Incomplete(Views({"a": tags(), "b": tags(1)} if of_words else {"a": looks(5), "b": looks(4, 1)}))
     elif paper == "hml-rf":
         data = Tagged(looks(8).astype(np.float32), table_of_tags, 3, every)
     else:
         data = Pair(looks(12), table_of_tags, 3, every)
     made = Task("made-up items", Y, NAMES, picture, data)
-    return replace(made, figures=(*NAMES, "overall", "clusters")) if table.published == "none" else made
+    by_class = paper == "ghf-art" and table.published == "none"
+    return replace(made, figures=(*NAMES, "overall", "clusters")) if by_class else made

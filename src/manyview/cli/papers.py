@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +23,10 @@ def papers(
     figure: Annotated[
         list[str] | None, typer.Option("--figure", metavar="N", help="Only this figure. Can be given several times.")
     ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option("--on", metavar="COLLECTION", help="Only tables on this collection. Can be given several times."),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -37,6 +42,14 @@ def papers(
     ] = True,
     seeds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Runs of each row. Default: the paper's number.")
+    ] = None,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--peer",
+            metavar="PACKAGE=PYTHON",
+            help="An interpreter that has a rival's package which is not installed here: imml=.../bin/python.",
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Small and few: does it all work? Not for numbers.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Forget what an earlier run has finished.")] = False,
@@ -54,14 +67,14 @@ def papers(
 
     if data is not None and not data.is_dir():
         raise ParameterError(f"--data must be a folder with collections; there is no folder {data}.")
-    sources = Sources(data, output / "features")
+    sources = Sources(data, output / "features", _interpreters(peer or ()))
     numbers = [("table", one) for one in table or ()] + [("figure", one) for one in figure or ()]
-    if paper is None and not quick and not numbers:
+    if paper is None and not quick and not numbers and not on:
         _list(listing(sources), as_json)
         return
     scale = Scale("paper" if paper_protocol else "defaults", quick, seeds)
     made = []
-    for one, found in asked_for(paper or "all", numbers):
+    for one, found in asked_for(paper or "all", numbers, on or ()):
         missing = sources.missing(found.needs)
         if missing:
             if not as_json:
@@ -72,6 +85,18 @@ def papers(
         print_json({"tables": made})
     elif not made:
         say("nothing of this can be run with the data at hand; `manyview papers` lists what can.")
+
+
+def _interpreters(peers: Sequence[str]) -> dict[str, str]:
+    from ..errors import ParameterError
+
+    found = {}
+    for one in peers:
+        package, _, python = one.partition("=")
+        if not Path(python).is_file():
+            raise ParameterError(f"--peer must be PACKAGE=PYTHON with the path of an interpreter, got {one!r}.")
+        found[package] = python
+    return found
 
 
 def _list(found: list[dict[str, Any]], as_json: bool) -> None:
@@ -114,7 +139,7 @@ def _run(paper: str, table: Any, sources: Any, scale: Any, folder: Path, fresh: 
 
 def _command(paper: str, table: Any, scale: Any) -> str:
     words = ["manyview papers", paper, f"--{table.kind} {table.number}"]
-    words += ["--data FOLDER"] if table.needs else []
+    words += [f"--on {table.on}", *(["--data FOLDER"] if table.needs else [])]
     words += ["--paper-protocol" if scale.as_printed else "--defaults"]
     words += [f"--seeds {scale.seeds}"] if scale.seeds else []
     return " ".join([*words, *(["--quick"] if scale.quick else [])])

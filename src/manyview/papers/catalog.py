@@ -10,23 +10,32 @@ from .aplsa import PAPER as APLSA
 from .cca_ahkmc import PAPER as CCA_AHKMC
 from .ghf_art import PAPER as GHF_ART
 from .hml_rf import PAPER as HML_RF
+from .incomplete.paper import PAPER as MISSING
 from .rmkmc import PAPER as RMKMC
 from .sources import Sources
 from .tables import Paper, Table
 
 __all__ = ["PAPERS", "asked_for", "listing"]
 
-PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF, CCA_AHKMC)
+PAPERS: tuple[Paper, ...] = (RMKMC, GHF_ART, APLSA, HML_RF, CCA_AHKMC, MISSING)
 
 
-def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = ()) -> list[tuple[Paper, Table]]:
-    """The tables of a paper, or of "all"; of these the ("table", "5") and ("figure", "8") that are named."""
+def asked_for(paper: str, numbers: Sequence[tuple[str, str]] = (), on: Sequence[str] = ()) -> list[tuple[Paper, Table]]:
+    """The tables of a paper, or of "all"; of these the ("table", "5") and ("figure", "8") that are named.
+
+    on : the collections whose tables are meant; all where empty
+    """
     spelled = paper.lower().replace("_", "-")
     papers = [one for one in PAPERS if spelled in (one.name, "all")]
     if not papers:
         names = ", ".join(one.name for one in PAPERS)
         raise ParameterError(f"there is no paper {paper!r}; there are {names}, and all.")
     found = [(one, table) for one in papers for table in one.tables]
+    there = list(dict.fromkeys(table.on for _, table in found))
+    for name in on:
+        if name not in there:
+            raise ParameterError(f"no table is on a collection {name!r}; there are {', '.join(there)}.")
+    found = [(one, table) for one, table in found if not on or table.on in on]
     if not numbers:
         return found
     asked = {f"{kind} {number}" for kind, number in numbers}

@@ -19,7 +19,6 @@ from .tables import Found, Row, Scale, Task, Trace
 __all__ = ["FIGURES", "all_methods", "by_class", "equal_weights", "in_subsets", "judge", "times", "with_classes"]
 
 FIGURES = ("AP", "H_cluster", "H_class", "purity", "RI", "NMI", "clusters")
-VIGILANCES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.34, 0.3, 0.25, 0.2, 0.15)
 TEXT = 0.7  # the paper's fixed share of the text in Fusion ART and SRC
 N_NAMED = 3  # items of each class that a person names
 MOST_CLUSTERS = 15
@@ -57,18 +56,9 @@ class _Maker:
         return run
 
     def by_criterion(self, seed: int) -> Found:
-        """The paper's own reason for its vigilance, that few items are in small clusters, made a rule.
-
-        The largest tag vigilance of a grid at which at most 2 % of the items are in clusters of less than 1 % of them;
-        0.1 where there is none. Looks at no class.
-        """
-        n_items = self.task.y.size
-        for rho in VIGILANCES:
-            labels = self.art(seed, vigilance={"tags": rho}).labels_
-            sizes = np.bincount(labels[labels >= 0])
-            if sizes[sizes < 0.01 * n_items].sum() <= 0.02 * n_items:
-                return Found(labels, {"tag vigilance": rho})
-        return Found(self.art(seed).labels_, {"tag vigilance": 0.1})
+        """The paper's own reason for its vigilance, that few items are in small clusters, made a rule."""
+        model = self.art(seed, vigilance="auto")
+        return Found(model.labels_, {"tag vigilance": model.tag_vigilance_})
 
     def shares(self, text: float) -> dict[str, float]:
         """A fixed weight of the text, shared evenly among its channels; the rest is the looks'."""

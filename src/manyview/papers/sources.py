@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,11 @@ _FILES = {
     "caltech101-7": "images/caltech101-7.tar",
     "bibtex": "bibtex.npz",
     "cal500": "cal500.npz",
+    "scene15": "scene15.npz",
+    "leaves100": "leaves100.npz",
+    "bbcsport": "bbcsport.npz",
+    "three_sources": "three_sources.npz",
+    "cub_image_text": "cub_image_text.npz",
 }
 
 
@@ -33,10 +40,16 @@ class Sources:
 
     folder : where the files of those that do not ship are, by their own names, pictures in ``images`` or beside them
     cache : where computed features are kept from run to run; None computes them again
+    interpreters : package -> the interpreter that has it, of rivals that do not share an environment with us
     """
 
     folder: Path | None = None
     cache: Path | None = None
+    interpreters: Mapping[str, str] = field(default_factory=dict)
+
+    def interpreter(self, package: str) -> str | None:
+        """Who can run a rival's package: the named interpreter, this one where it is installed here, or nobody."""
+        return self.interpreters.get(package) or (sys.executable if find_spec(package) else None)
 
     def path(self, name: str) -> Path | None:
         """The file of a collection that does not ship; None where it is not there."""

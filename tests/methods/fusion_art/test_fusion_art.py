@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from manyview import FusionART, Views
 from manyview.errors import ParameterError, ViewError, ViewWarning
+from manyview.methods.fusion_art._vigilance import GRID
 from manyview.testing import check_multiview_estimator, separated_views
 
 from .test_fusion_art_reference import grid_data, tag_matrix
@@ -275,6 +276,48 @@ def test_predict_of_separated_kinds():
     assert len(set(zip(model.predict(views).tolist(), truth.tolist(), strict=True))) == 3
 
 
+# -- a vigilance by the paper's own criterion
+
+
+def families(n_items=200):
+    """Two families of tags: each of four kinds shares one of its two words with the other kind of its family."""
+    kind = np.arange(n_items) % 4
+    tags = np.zeros((n_items, 6))
+    tags[np.arange(n_items), kind] = 1
+    tags[np.arange(n_items), 4 + kind // 2] = 1
+    return {"tags": csr_matrix(tags)}, kind
+
+
+def test_the_vigilance_is_the_largest_that_leaves_few_items_in_small_clusters():
+    views, kind = families()
+    assert FusionART(random_state=0).fit(views).n_clusters_ == 2  # a shared word is enough at 0.1
+    model = FusionART("auto", random_state=0).fit(views)
+    assert model.tag_vigilance_ == 1.0 and model.n_clusters_ == 4
+    assert len(set(zip(model.labels_.tolist(), kind.tolist(), strict=True))) == 4
+    same_state(model, FusionART({"tags": 1.0}, random_state=0).fit(views))
+    model.partial_fit(rows_of(views, slice(0, 8)))  # a stream goes on with what was found
+    assert model.n_clusters_ == 4
+
+
+def test_every_larger_vigilance_would_leave_more():
+    rng = np.random.default_rng(0)
+    views = {"tags": csr_matrix((rng.random((300, 30)) < np.where(np.arange(30) < 6, 0.5, 0.03)).astype(float))}
+    found = FusionART("auto", random_state=3).fit(views).tag_vigilance_
+    shares = {}
+    for rho in GRID:
+        sizes = np.bincount(FusionART({"tags": rho}, random_state=3).fit(views).labels_)
+        shares[rho] = sizes[sizes < 3].sum() / 300
+    fit_for_it = [rho for rho in GRID if shares[rho] <= 0.02]
+    assert found == (fit_for_it[0] if fit_for_it else 0.1) and shares[1.0] > 0.02
+
+
+def test_without_tags_nothing_is_sought_and_a_stream_needs_a_number():
+    model = FusionART("auto", random_state=0).fit(np.random.default_rng(0).random((40, 3)))
+    assert model.tag_vigilance_ == 0.1
+    with pytest.raises(ParameterError, match="call fit before partial_fit"):
+        FusionART("auto").partial_fit(np.eye(3))
+
+
 # -- what is refused
 
 
@@ -283,6 +326,7 @@ def test_predict_of_separated_kinds():
     [
         ({"vigilance": 1.2}, "at most 1, one for each view .*; got 1.2 for view 'looks'"),
         ({"vigilance": {"sound": 0.1}}, "'sound'"),
+        ({"vigilance": "high"}, "'high'"),
         ({"vigilance": [0.1]}, "2 finite number"),
         ({"choice": 0}, "choice"),
         ({"learning_rate": 0}, "learning_rate"),

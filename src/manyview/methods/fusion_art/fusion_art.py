@@ -14,7 +14,7 @@ from ...data.checks import as_generator, check_number
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
 from ...data.views import Views
 from ...errors import ParameterError
-from ...types import Places
+from ...types import Floats, Places
 from ..base import items_with_views, say
 from ._field import (
     empty_field,
@@ -31,6 +31,7 @@ from ._merge import absorb, check_alike
 from ._reader import Reader
 from ._results import FieldResults
 from ._state import FREE, SKIP
+from ._vigilance import USUAL, find_vigilance
 from .settings import (
     check_bounds,
     check_groups,
@@ -60,9 +61,11 @@ class FusionART(ClusterMixin, FieldResults):
 
     Parameters
     ----------
-    vigilance : float, list of floats or dict, default=0.1
+    vigilance : float, list of floats, dict or "auto", default=0.1
         How well an item must match a cluster in each channel, between 0 and 1 (the paper's rho). A dict gives
         numbers by view, or for all views of a kind under "content" and "tags"; a view's own name comes first.
+        "auto" makes a rule of the paper's reason for its own: ``fit`` tries up to 12 for the tags and takes the largest
+        at which at most 2 % of the items are in clusters of less than 1 %, 0.1 where there is none.
     choice : float, default=0.01
         Favours narrow prototypes among equals (alpha).
     learning_rate : float, default=0.6
@@ -106,6 +109,7 @@ class FusionART(ClusterMixin, FieldResults):
     scatter_ : ndarray (n_clusters, n_views), the paper's Difference D; exact for tags, a close upper bound for content
     bounds_ : dict of content view to (low, high) as they are now
     channels_ : dict of view name to "content" or "tags"
+    tag_vigilance_ : float, what "auto" found
     groups_ : list, the person's groups in the order of their clusters
     n_iter_ : int, epochs done
     field_ : dict of arrays, the complete state
@@ -137,7 +141,7 @@ class FusionART(ClusterMixin, FieldResults):
     """
 
     _constraints: ClassVar[Constraints] = {
-        "vigilance": Given("a number from 0 to 1 for each view"),
+        "vigilance": Given("a number from 0 to 1 for each view, or 'auto'"),
         "choice": Number(low=0, low_open=True),
         "learning_rate": Number(low=0, high=1, low_open=True),
         "channels": Given("'auto' or a dict of view name to 'content' or 'tags'"),
@@ -201,6 +205,8 @@ class FusionART(ClusterMixin, FieldResults):
         views = self._fit_views(X)
         self._check_parameters()
         self._start(views, from_data=True)
+        if self._is_auto() and "tags" in self.channels_.values():
+            self.tag_vigilance_ = find_vigilance(self, views, y)
         has_any = items_with_views(views)
         rng = as_generator(self.random_state)
         reader = Reader(views, self._layout())
@@ -241,6 +247,8 @@ class FusionART(ClusterMixin, FieldResults):
         a group that is known join its cluster, whatever the vigilance says.
         """
         first = not hasattr(self, "field_")
+        if first and self._is_auto():
+            raise ParameterError("vigilance='auto' looks at all items: call fit before partial_fit, or give a number.")
         views = self._fit_views(X) if first else self._new_views(X)
         self._check_parameters()
         if first:
@@ -305,10 +313,19 @@ class FusionART(ClusterMixin, FieldResults):
         check_parameters(self)
         check_shares(self.contributions, self.view_names_)
 
+    def _is_auto(self) -> bool:
+        return isinstance(self.vigilance, str) and self.vigilance == "auto"
+
+    def _vigilances(self) -> Floats:
+        """One number for each view."""
+        return check_vigilance({"tags": self.tag_vigilance_} if self._is_auto() else self.vigilance, self.channels_)
+
     def _start(self, views: Views, from_data: bool) -> None:
         """An empty field for these views, with the bounds of the data or those to begin a stream with."""
         self.channels_ = check_kinds(self.channels, views)
-        check_vigilance(self.vigilance, self.channels_)
+        if self._is_auto():
+            self.tag_vigilance_ = USUAL
+        self._vigilances()
         check_tags(views, self.channels_)
         if isinstance(self.bounds, Mapping):
             for name in self.bounds:
@@ -339,7 +356,7 @@ class FusionART(ClusterMixin, FieldResults):
             field.shares[:] = channels.in_channel_order(fixed)
         rules = make_rules(
             channels,
-            channels.in_channel_order(check_vigilance(self.vigilance, self.channels_)),
+            channels.in_channel_order(self._vigilances()),
             self.choice,
             self.learning_rate,
             adaptive=fixed is None,

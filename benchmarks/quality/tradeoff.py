@@ -1,0 +1,77 @@
+"""aPLSA's tradeoff without classes: a fifth of the words of every item is held out, and the likeliest tradeoff taken.
+
+For each draw of the paper's table the model is fitted at several tradeoffs to what is left, and asked how likely the
+words are that were held out. Beside it: the entropy of the classes inside clusters (nats, lower is better) at each
+tradeoff, from all words; 1 is PLSA of the items alone. Would the likeliest tradeoff have been a good one?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from manyview import AnnotatedPLSA, metrics
+from manyview.papers.catalog import asked_for
+from manyview.papers.sources import Sources
+from manyview.papers.tables import Scale
+
+from ..environments import BENCH
+from .collections import data_folder
+from .table import Table
+
+TRADEOFFS = (0.1, 0.2, 0.5, 0.8, 1.0)
+FIGURES = ("entropy", "held-out log-likelihood", "tradeoff")
+HELD_OUT, FLOOR, PER_CLASS = 0.2, 0.01, 50
+
+
+def tables(quick: bool) -> Iterator[Table]:
+    sources = Sources(data_folder(), BENCH / "features")
+    for _, paper_table in asked_for("aplsa"):
+        if paper_table.on.endswith("interest"):  # minutes for its code book
+            continue
+        if missing := sources.missing(paper_table.needs):
+            yield Table(f"{paper_table.title}: no {' and '.join(missing)} in MANYVIEW_DATA", FIGURES)
+            continue
+        task = paper_table.load(sources, Scale("defaults", quick))
+        yield _compared(f"{paper_table.on}: {task.words}", task.data, 1 if quick else 3)
+
+
+def _compared(title: str, words: Any, n_draws: int) -> Table:
+    table = Table(title, FIGURES)
+    runs: dict[float, list[dict[str, float]]] = {tradeoff: [] for tradeoff in TRADEOFFS}
+    for draw in range(n_draws):
+        rows, _, annotations = words.draw(draw, PER_CLASS)
+        items, y = csr_matrix(words.targets[rows]), words.y[rows]
+        left, held = held_out(items, draw)
+        for tradeoff, found in runs.items():
+            settings = {"tradeoff": tradeoff, "n_init": 3, "tol": 1e-5, "random_state": draw}
+            labels = AnnotatedPLSA(words.n_classes, **settings).fit(items, annotations=annotations).labels_
+            fewer = AnnotatedPLSA(words.n_classes, **settings).fit(left, annotations=annotations)
+            figures = (metrics.class_entropy(y, labels), likelihood(fewer, held), tradeoff)
+            found.append(dict(zip(FIGURES, figures, strict=True)))
+    for tradeoff, found in runs.items():
+        table.add("PLSA" if tradeoff == 1 else f"aPLSA, tradeoff {tradeoff}", found)
+    by_draw = list(zip(*runs.values(), strict=True))
+    table.add("the likeliest of each draw", [max(tried, key=lambda one: one[FIGURES[1]]) for tried in by_draw])
+    table.add(
+        "the best in hindsight, by the classes", [min(tried, key=lambda one: one["entropy"]) for tried in by_draw]
+    )
+    return table
+
+
+def held_out(items: Any, draw: int) -> tuple[Any, Any]:
+    """Each occurrence of a word is held out with probability .2: the counts that are left, and those held out."""
+    taken = np.random.default_rng([draw, 5]).binomial(items.data.astype(np.int64), HELD_OUT).astype(np.float64)
+    held = csr_matrix((taken, items.indices, items.indptr), items.shape)
+    return csr_matrix(items - held), held
+
+
+def likelihood(model: Any, held: Any) -> float:
+    """The mean log-probability of the held-out words; a hundredth is spread evenly, so that none is impossible."""
+    pairs = held.tocoo()
+    given = (model.item_topics_[pairs.row] * model.topic_features_[:, pairs.col].T).sum(axis=1)
+    logs = np.log((1 - FLOOR) * given + FLOOR / held.shape[1])
+    return float((pairs.data * logs).sum() / pairs.data.sum())
