@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -87,8 +88,12 @@ class ItemReason:
         return plain
 
 
-def explain_item(profiles: ClusterProfiles, item: int, *, n_exemplars: int = 3) -> ItemReason:
+def explain_item(
+    profiles: ClusterProfiles, item: int, *, n_exemplars: int = 3, view_words: Mapping[str, str] | None = None
+) -> ItemReason:
     """Say why an item is where it is: as data, and as one plain sentence (``str(reason)``).
+
+    ``view_words`` are a person's words for views; with them the sentence leaves figures out.
 
     ``profiles`` come from ``cluster_profiles``; ``item`` is a row number. O(n_features) time for each exemplar of the
     cluster. What counts is closeness, view by view, whatever method made the clusters; where closeness alone would
@@ -123,7 +128,7 @@ def explain_item(profiles: ClusterProfiles, item: int, *, n_exemplars: int = 3) 
         "own_tags": alone,
         "exemplars": () if code < 0 else _exemplars(profiles, item, label, n_exemplars),
     }
-    return ItemReason(**found, sentence=_sentence(profiles, **found))
+    return ItemReason(**found, sentence=_sentence(profiles, view_words, found))
 
 
 def _tags_of(profiles: ClusterProfiles, item: int, code: int) -> tuple[tuple[TagShare, ...], tuple[str, ...]]:
@@ -171,15 +176,16 @@ def _exemplars(profiles: ClusterProfiles, item: int, label: int, limit: int) -> 
     return tuple(LikeItem(int(others[i]), float(values[i])) for i in order)
 
 
-def _sentence(profiles: ClusterProfiles, **found: Any) -> str:
-    parts = [_place(profiles, found), _tags(found), _like(profiles, found["exemplars"])]
+def _sentence(profiles: ClusterProfiles, view_words: Mapping[str, str] | None, found: dict[str, Any]) -> str:
+    parts = [_place(profiles, view_words, found), _tags(found), _like(profiles, found["exemplars"])]
     return " ".join(part for part in parts if part)
 
 
-def _place(profiles: ClusterProfiles, found: dict[str, Any]) -> str:
+def _place(profiles: ClusterProfiles, view_words: Mapping[str, str] | None, found: dict[str, Any]) -> str:
     name, runner_up, margin = profiles.item_name(found["item"]), found["runner_up"], found["margin"]
     if found["label"] < 0:
-        nearest = "" if runner_up is None else f'; the closest is "{runner_up.name}" ({runner_up.closeness:.2f})'
+        figure = f" ({runner_up.closeness:.2f})" if runner_up and view_words is None else ""
+        nearest = "" if runner_up is None else f'; the closest is "{runner_up.name}"{figure}'
         return f"{name} is in no cluster{nearest}."
     place = f'{name} is in "{found["cluster"]}"'
     if found["size"] == 1:
@@ -191,15 +197,17 @@ def _place(profiles: ClusterProfiles, found: dict[str, Any]) -> str:
         (view for view in found["views"] if view.margin is not None and view.weight > 0),
         key=lambda view: -view.weight * view.margin,
     )
-    for_it = [_figures(view) for view in told if view.margin > 0][:_TOLD]
-    against_it = [_figures(view) for view in reversed(told) if view.margin <= 0][:_TOLD]
+    for_it = [_named(view, view_words) for view in told if view.margin > 0][:_TOLD]
+    against_it = [_named(view, view_words) for view in reversed(told) if view.margin <= 0][:_TOLD]
     if margin > 0 and for_it:
         doubt = f", although {_listed(against_it)} would rather put it there" if against_it else ""
         return f'{place} rather than in "{runner_up.name}" by {_listed(for_it)}{doubt}.'
     return f'{place}, although it is closer to "{runner_up.name}" by {_listed(against_it or for_it)}.'
 
 
-def _figures(view: ViewPull) -> str:
+def _named(view: ViewPull, view_words: Mapping[str, str] | None) -> str:
+    if view_words is not None:
+        return view_words.get(view.view, view.view.replace("_", " "))
     return f"{view.view} ({view.own:.2f} against {view.other:.2f})"
 
 

@@ -25,6 +25,8 @@ __all__ = ["AllReasons", "Explains", "Reasons"]
 _PATIENCE = 0.4
 """Seconds that a page waits before it is told to ask again."""
 _NEAR = 12
+_VIEW_WORDS = {"embedding": "looks"}
+"""As ``viewWord`` of the pages has it, whose table has the figures."""
 Told = tuple[models.Why | None, dict[str, list[Any]], bool]
 
 
@@ -119,7 +121,7 @@ def _versions(index: Index, run: Run) -> tuple[int, ...]:
 
 
 def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models.Why:
-    reason = explain_item(profiles, index.row_of(item))
+    reason = explain_item(profiles, index.row_of(item), view_words=_VIEW_WORDS)
     names, other = index.cluster_names(run), reason.runner_up
     return models.Why(
         sentence=reason.sentence.encode("utf-8", "replace").decode(),
