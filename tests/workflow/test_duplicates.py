@@ -60,7 +60,7 @@ def test_what_would_be_kept_and_why(photos):
             [
                 ("IMG_1.png", True, "its name is no copy's"),
                 ("IMG_1 (1).png", True, "the same bytes"),
-                ("small.png", False, "smaller, 80 × 60"),
+                ("small.png", False, "smaller, 80 x 60"),
             ],
         ),
         ("exact", [("z.png", True, "more is known of it: 2 tags, 1 fact"), ("b.png", True, "the same bytes")]),

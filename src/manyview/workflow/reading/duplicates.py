@@ -137,7 +137,7 @@ def _rank(row: CopyRow) -> tuple[Any, ...]:
 
 def _why_kept(best: CopyRow, next_best: CopyRow) -> str:
     if _pixels(best) > _pixels(next_best):
-        return f"the largest, {best.width} × {best.height}"
+        return f"the largest, {best.width} x {best.height}"
     if _known(best) > _known(next_best):
         return f"more is known of it: {_facts(best)}"
     if _has_copy_name(next_best) and not _has_copy_name(best):
@@ -151,7 +151,7 @@ def _why_not(row: CopyRow, best: CopyRow) -> str:
     if row.content is not None and row.content == best.content:
         return "the same bytes"
     if _pixels(row) < _pixels(best):
-        return f"smaller, {row.width} × {row.height}"
+        return f"smaller, {row.width} x {row.height}"
     if _known(row) < _known(best):
         return f"less is known of it: {_facts(row)}"
     if _has_copy_name(row) and not _has_copy_name(best):
