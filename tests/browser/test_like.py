@@ -111,7 +111,7 @@ def test_how_much_is_said_on_every_picture_and_what_is_less_alike_is_a_click_awa
 
 def test_between_two_stops_of_the_slider_no_number_is_claimed(page):
     go(page, "#/search?q=like:3,5,85%25")
-    expect(bar(page)).to_contain_text("Somewhat alike: by all views together more alike than 85 % of the pairs")
+    expect(bar(page)).to_contain_text("somewhat alike: by all views together more alike than 85 % of the pairs")
 
 
 def test_nothing_is_that_much_alike(page, served):

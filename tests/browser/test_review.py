@@ -188,7 +188,8 @@ def test_one_item_with_chips_to_tick(page):
     before = chips.first.get_attribute("aria-pressed")
     page.keyboard.press("1")
     expect(chips.first).not_to_have_attribute("aria-pressed", before)
-    ticked = [one == "true" for one in chips.evaluate_all("all => all.map(o => o.ariaPressed)")]
+    pressed = chips.evaluate_all("all => all.map(one => one.ariaPressed)")
+    ticked = [one == "true" for one in pressed if one is not None]  # the last may say how many are less likely
     expect(article.get_by_role("button", name=answer_of(sum(ticked), len(ticked) - sum(ticked)))).to_be_visible()
     for chip in chips.all():
         if chip.get_attribute("aria-pressed") == "true":
