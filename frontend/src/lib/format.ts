@@ -17,6 +17,11 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+/** A view as people call it: "looks" for the embedding of pictures. */
+export function viewWord(name: string): string {
+  return name === "embedding" ? "looks" : name.replaceAll("_", " ");
+}
+
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined) return "–";
   const value = share * 100;
@@ -48,11 +53,6 @@ export function day(at: string): string {
   if (Number.isNaN(date.getTime()) || !/^\d{4}-\d\d-\d\d/.test(at)) return at;
   const clock: Intl.DateTimeFormatOptions = /T\d\d:\d\d/.test(at) ? { hour: "2-digit", minute: "2-digit" } : { timeZone: "UTC" };
   return date.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", ...clock });
-}
-
-/** What a person calls a view; sentences that come from the server say the same (`web/reasons.py`). */
-export function viewWord(name: string): string {
-  return name === "embedding" ? "looks" : name.replaceAll("_", " ");
 }
 
 /** The last part of a key, which is what a person would call the item. */

@@ -15,7 +15,7 @@ from ..describe.profiles import ClusterProfiles
 from ..describe.reasons import explain_item
 from ..errors import ManyviewError
 from ..workflow.collection import Collection
-from ..workflow.reading.explain import profiles_of_run
+from ..workflow.reading.explain import VIEW_WORDS, profiles_of_run
 from ..workflow.reading.index import Index
 from . import models
 from .members import member_facts
@@ -25,8 +25,6 @@ __all__ = ["AllReasons", "Explains", "Reasons"]
 _PATIENCE = 0.4
 """Seconds that a page waits before it is told to ask again."""
 _NEAR = 12
-_VIEW_WORDS = {"embedding": "looks"}
-"""As ``viewWord`` of the pages has it, whose table has the figures."""
 Told = tuple[models.Why | None, dict[str, list[Any]], bool]
 
 
@@ -121,7 +119,7 @@ def _versions(index: Index, run: Run) -> tuple[int, ...]:
 
 
 def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models.Why:
-    reason = explain_item(profiles, index.row_of(item), view_words=_VIEW_WORDS)
+    reason = explain_item(profiles, index.row_of(item), view_words=VIEW_WORDS, figures=False)
     names, other = index.cluster_names(run), reason.runner_up
     return models.Why(
         sentence=reason.sentence.encode("utf-8", "replace").decode(),
