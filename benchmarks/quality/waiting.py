@@ -3,7 +3,8 @@
 A fit says twice a second how long it will still take. *within 1.5* is the share of the reports from a tenth of the way
 on that were wrong by a factor of 1.5 at most; where fewer than five seconds are left or told, the words "about 5 s" are
 right. *worst* is the largest factor among those with five seconds or more. *silence* is the longest time between two
-reports. A second table has the steps: the seconds each was expected to take, at the pace of the whole, and took.
+reports. A second table has the steps: the seconds each was expected to take, at the pace of the whole, and took, and
+the longest time in which a Ctrl-C would not have been heard (*deaf*).
 
 The clock is that of the processor, so that others who use the machine do not count; one thread. 600 and 3,000 items are
 photographs of the shared sets (repeated, with a little noise, where there are too few), a third of them with tags;
@@ -12,9 +13,11 @@ photographs of the shared sets (repeated, with a little noise, where there are t
 
 from __future__ import annotations
 
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +35,19 @@ from .table import Table
 SIZES, QUICK = (600, 3_000, 50_000), (600,)
 FIGURES = ("CPU s", "reports", "within 1.5", "worst", "silence")
 FACTOR, SOON, FROM = 1.5, 5.0, 0.1
+KNOCK = 0.005
+"""Seconds of the processor between two signals that ask whether anybody listens."""
 
 
 class Watched(steps.Work):
     """Work on the processor's clock that remembers what it told, and what each step was to cost and did."""
 
     told: list[tuple[float, float]]
+    deaf: dict[str, float]
 
     def __init__(self, what: str, report: Any) -> None:
         super().__init__(what, report, time.process_time)
-        self.told = []
+        self.told, self.deaf = [], {}
         watched.append(self)
 
     def tell(self) -> None:
@@ -89,12 +95,33 @@ def fit_watched(source: Path) -> tuple[Watched, float]:
     usual, steps.Work = steps.Work, Watched  # type: ignore[misc]
     watched.clear()
     try:
-        with start_collection(source.with_suffix(".manyview"), source) as collection:
+        with start_collection(source.with_suffix(".manyview"), source) as collection, knocking():
             fit_collection(collection, n_jobs=1, progress=lambda *_: None)
     finally:
         steps.Work = usual  # type: ignore[misc]
     (work,) = watched
     return work, max(seconds for seconds, _ in work.told)
+
+
+@contextmanager
+def knocking() -> Iterator[None]:
+    """Note for each step the longest time between two moments at which Python heard a signal."""
+    last = time.process_time()
+
+    def heard(number: int, frame: Any) -> None:
+        nonlocal last
+        now = time.process_time()
+        for work in watched:
+            work.deaf[work.name] = max(work.deaf.get(work.name, 0.0), now - last)
+        last = now
+
+    before = signal.signal(signal.SIGPROF, heard)
+    signal.setitimer(signal.ITIMER_PROF, KNOCK, KNOCK)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def judged(told: list[tuple[float, float]], whole: float) -> dict[str, float]:
@@ -117,7 +144,8 @@ def judged(told: list[tuple[float, float]], whole: float) -> dict[str, float]:
 def costs_of(work: Watched, title: str) -> Table:
     """What the steps were expected to take, at the pace of the whole, and took."""
     pace = sum(work._over.values()) / sum(work._costs.values())
-    made = Table(f"{title}: the steps", ("expected s", "took s"))
+    made = Table(f"{title}: the steps", ("expected s", "took s", "deaf s"))
     for name, took in work._over.items():
-        made.add(name, [{"expected s": pace * work._costs.get(name, 0.0), "took s": took}])
+        expected = pace * work._costs.get(name, 0.0)
+        made.add(name, [{"expected s": expected, "took s": took, "deaf s": work.deaf.get(name, 0.0)}])
     return made

@@ -33,6 +33,9 @@ function made(seed, n, spread) {
 }
 
 for (const [at, one] of COLOURS.entries()) for (const other of COLOURS.slice(at + 1)) check(apart(one, other) >= 0.085, `colours ${one} and ${other} are ${apart(one, other).toFixed(3)} apart`);
+const light = ([r, g, b]) => [r, g, b].map((part) => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4)).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0.05);
+const DARK = [0x1b, 0x1f, 0x24]; // --card of the dark page
+for (const one of COLOURS) check(light(one) / light(DARK) >= 3.3, `colour ${one} can hardly be seen on the dark page`);
 check(Math.abs(apart([0, 0, 0], [255, 255, 255]) - 1) < 1e-3, "black and white are 1 apart");
 
 // three in a row: the outer two meet the middle one and hardly each other

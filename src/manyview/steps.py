@@ -27,7 +27,7 @@ _EVERY = 0.5
 _BELIEF = 0.02
 """The share of the expected work after which what was measured counts more than what was expected."""
 _SURE = 0.25
-"""The share of a step after which its own pace says how long it takes."""
+"""The share of a step, from its first report on, after which its own pace says how long it takes."""
 _OVERDUE = 1.1
 
 
@@ -44,6 +44,7 @@ class Work:
         self._over: dict[str, float] = {}
         self._started = self._step_started = clock()
         self.name, self._done, self.of = "", 0.0, 1.0
+        self._prepared = self._told = (0.0, 0.0)  # share and seconds of the step, at its first report and at its last
 
     def expect(self, costs: Mapping[str, float]) -> None:
         """Costs of steps, in the order they come; those known already are corrected."""
@@ -54,12 +55,17 @@ class Work:
         """Start a step of ``of`` equal parts."""
         with self._lock:
             self.name, self._done, self.of, self._step_started = name, 0.0, max(of, 1e-9), self._clock()
+            self._prepared = self._told = (0.0, 0.0)
             self.tell()
 
     def tick(self, done: float) -> None:
         """So many parts of the step are done."""
         with self._lock:
-            self._done = min(done, self.of)
+            done = min(done, self.of)
+            if done != self._done:
+                self._told = (done / self.of, self._clock() - self._step_started)
+                self._prepared = self._prepared if self._done else self._told
+            self._done = done
             self.tell()
 
     def end(self) -> float:
@@ -78,22 +84,42 @@ class Work:
     def left(self) -> float:
         """Seconds still to go, by the pace so far."""
         with self._lock:
-            share = self._done / self.of if self.name else 0.0
             here = self._clock() - self._step_started if self.name else 0.0
             cost = self._costs.get(self.name, 0.0)
-            known = [name for name in self._over if self._costs.get(name)]
-            doubt = _BELIEF * sum(self._costs.values())
-            took = sum(self._over[name] for name in known) + (here if share else 0.0)
-            planned = sum(self._costs[name] for name in known) + share * cost
-            pace = (took + doubt) / (planned + doubt) if planned + doubt else 1.0
-            if cost and not share:
-                pace = max(pace, here / cost)  # it takes longer than expected, so will the rest
-            whole = max(pace * cost, _OVERDUE * here if here > pace * cost else here)
-            if share:
-                trust = min(1.0, share / _SURE)
-                whole = trust * here / share + (1.0 - trust) * whole
+            trust, own = self._by_its_own_pace() if self.name else (0.0, 0.0)
+            pace = self._pace(trust, own, cost)
+            reached, told = self._told
+            if reached and self.name:
+                own = own if not cost else trust * own + (1.0 - trust) * (1.0 - reached) * pace * cost
+                since = here - told
+                here_left = max(own - since, (_OVERDUE - 1.0) * since)
+            else:
+                pace = max(pace, here / cost) if cost else pace  # it takes longer than expected, so will the rest
+                here_left = pace * cost - here if here < pace * cost else (_OVERDUE - 1.0) * here
             later = sum(cost for name, cost in self._costs.items() if name not in self._over and name != self.name)
-            return max(0.0, whole - here) + pace * later
+            return here_left + pace * later
+
+    def _by_its_own_pace(self) -> tuple[float, float]:
+        """How much the step's own reports are to be believed, from 0 to 1, and the seconds left by them.
+
+        What comes before the first report may be preparation, and weighs little unless much of the step was done by
+        then; the pace of the parts is that of the reports after it.
+        """
+        (first, ready), (reached, told) = self._prepared, self._told
+        if not reached:
+            return 0.0, 0.0
+        if reached > first:
+            return min(1.0, (reached - first) / _SURE), (told - ready) / (reached - first) * (1.0 - reached)
+        return min(1.0, reached / max(1.0 - reached, 1e-9)), told / reached * (1.0 - reached)
+
+    def _pace(self, trust: float, own: float, cost: float) -> float:
+        """Seconds for each that was expected: of the steps that are over, and of this one as far as it is known."""
+        known = [name for name in self._over if self._costs.get(name)]
+        doubt = _BELIEF * sum(self._costs.values())
+        told = self._told[1] if cost else 0.0
+        took = sum(self._over[name] for name in known) + trust * told
+        planned = sum(self._costs[name] for name in known) + (trust * cost * told / (told + own) if told else 0.0)
+        return (took + doubt) / (planned + doubt) if planned + doubt else 1.0
 
     def tell(self) -> None:
         """Report the step, and in milliseconds what is done and what there is in all."""

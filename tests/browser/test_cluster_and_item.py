@@ -104,7 +104,7 @@ def test_an_item_shows_its_picture_tags_reasons_and_neighbours(page):
     expect(page.get_by_role("figure").get_by_role("img")).to_be_visible()
     expect(page.get_by_role("heading", name="Why it is here")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("looks"))).to_be_visible()
-    near = page.get_by_role("list", name="Neighbours by looks").get_by_role("link")
+    near = page.get_by_role("list", name="Most alike by looks").get_by_role("link")
     expect(near.first).to_have_attribute("aria-label", re.compile("closeness"))
     before, name = page.url, page.get_by_role("heading", level=1).inner_text()
     page.keyboard.press("ArrowRight")

@@ -92,7 +92,7 @@ def test_the_slider_goes_from_almost_the_same_to_somewhat_alike(page, served):
     loose = expected(served, [3, 5], 0.9)
     comes_to(page, lambda: shown(page)[: len(loose)], loose[: len(shown(page))])
     expect(bar(page)).to_contain_text(f"{len(loose)} items, by all views together more alike than 90 % of the pairs")
-    expect(page.get_by_text(f"{len(loose)} items for")).to_be_visible()
+    expect(page.get_by_role("status").get_by_text(f"{len(loose)} items", exact=True)).to_be_visible()
     expect(slider).to_be_focused()
     page.keyboard.press("Home")
     expect(slider).to_have_attribute("aria-valuetext", re.compile("^almost the same, "))
@@ -107,6 +107,11 @@ def test_how_much_is_said_on_every_picture_and_what_is_less_alike_is_a_click_awa
     page.get_by_role("button", name=re.compile(r"\d+ items less alike")).click()
     comes_to(page, lambda: results(page).count() > n, True)
     assert shown(page)[:n] == expected(served, [3])
+
+
+def test_between_two_stops_of_the_slider_no_number_is_claimed(page):
+    go(page, "#/search?q=like:3,5,85%25")
+    expect(bar(page)).to_contain_text("somewhat alike: by all views together more alike than 85 % of the pairs")
 
 
 def test_nothing_is_that_much_alike(page, served):

@@ -33,6 +33,10 @@ def test_typed_and_clicked_searches_are_the_same(page):
 
 
 def test_a_facet_is_ruled_out_and_taken_away(page):
+    go(page, "#/search")
+    facets = page.get_by_role("complementary", name="Facets")
+    expect(facets.get_by_role("button", name=re.compile("^Without ")).first).to_be_visible()
+    assert facets.evaluate("one => one.scrollWidth <= one.clientWidth"), "every minus can be reached"
     go(page, "#/search?q=untagged")
     expect(found(page)).to_have_text(re.compile(r"\d+ items? for untagged"))
     untagged = page.get_by_role("button", name=re.compile("^untagged"))
@@ -92,7 +96,9 @@ def test_runs_are_listed_with_their_figures(page):
     go(page, "#/runs")
     table = page.get_by_role("table")
     expect(table.get_by_role("row", name=re.compile("consensus"))).to_contain_text("10")
-    expect(table.get_by_role("row", name=re.compile("proposals"))).to_be_visible()
+    expect(table.get_by_role("row", name=re.compile("proposals")).last).to_contain_text("200 items")
+    expect(table).to_contain_text("looks")
+    expect(table).not_to_contain_text(re.compile("embedding|scale|completeness"))
 
 
 def test_a_fit_is_started_with_its_estimate_followed_and_deleted(page):

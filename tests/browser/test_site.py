@@ -312,7 +312,7 @@ def test_a_band_shows_its_movers_both_ways_round(page, index):
 def test_an_item_has_its_neighbours_and_proposals(page, index):
     item = int(index.ids[index.worth_pairs[0][0]])
     go(page, f"#/items/{item}")
-    near = page.get_by_role("list", name=re.compile("Neighbours by ")).first.get_by_role("link")
+    near = page.get_by_role("list", name=re.compile("Most alike by ")).first.get_by_role("link")
     expect(near).to_have_count(8)
     expect(page.get_by_role("heading", name="Proposed")).to_be_visible()
     near.first.click()

@@ -35,3 +35,25 @@ def test_a_calculation_that_does_not_listen_is_ended():
 def test_work_that_listens_ends_by_itself():
     ended = run("time.sleep(30)")
     assert ended.returncode == INTERRUPTED and "by itself" in ended.stdout and STOPPED.strip() not in ended.stderr
+
+
+SLOW_TO_TAKE_APART = """
+import atexit, sys
+from manyview.cli import main
+atexit.register(print, "taken apart")
+def app():
+    print("said")
+    sys.exit({code})
+main.app = app
+main.main()
+"""
+
+
+def test_who_was_stopped_is_not_taken_apart_first():
+    def end(code):
+        command = [sys.executable, "-c", SLOW_TO_TAKE_APART.format(code=code)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    stopped, ended = end(INTERRUPTED), end(2)
+    assert stopped.returncode == INTERRUPTED and stopped.stdout.split() == ["said"]
+    assert ended.returncode == 2 and ended.stdout.splitlines() == ["said", "taken apart"]

@@ -80,6 +80,18 @@ def test_views_that_disagree_are_told_apart():
     )
 
 
+def test_in_a_persons_words_without_figures():
+    looks = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    shape = np.array([[0.0], [0.1], [3.0], [5.0], [5.1], [5.2]])
+    profiles = cluster_profiles({"embedding": looks, "edge_shape": shape}, [0, 0, 0, 1, 1, 1])
+    reason = explain_item(profiles, 2, view_words={"embedding": "looks"}, figures=False)
+    assert str(reason).startswith(
+        'item 2 is in "Group 0" rather than in "Group 1" by looks, although edge shape would rather put it there.'
+    )
+    loose = cluster_profiles({"embedding": looks}, [0, 0, -1, 1, 1, 1])
+    assert str(explain_item(loose, 2, figures=False)) == 'item 2 is in no cluster; the closest is "Group 0".'
+
+
 def test_missing_views_are_not_held_against_an_item():
     looks = np.array([[0.0, 1], [0.1, 1], [np.nan, np.nan], [5, 1], [5, 1.1]])
     X = Views({"looks": looks, "tags": csr_matrix(np.array([[1.0, 0], [1, 0], [1, 0], [0, 1], [0, 1]]))})

@@ -58,6 +58,22 @@ def test_costs_can_be_corrected_until_a_step_is_over(clock):
     assert work.left() == pytest.approx(3, rel=0.1)
 
 
+def test_preparation_says_nothing_about_the_pace_of_the_parts(clock):
+    work = Work("fitting", None, clock)
+    work.expect({"map": 20.0, "after": 1.0})
+    work.begin("map", 100)
+    clock.now = 10.0
+    work.tick(1)
+    assert 15 < work.left() < 40  # not 99 times the ten seconds before the first part
+    clock.now = 13.0
+    work.tick(31)  # a tenth of a second each
+    assert work.left() == pytest.approx(7.0, abs=2.0)
+    clock.now = 13.5  # since then nothing was heard: that much less is left
+    assert work.left() == pytest.approx(6.5, abs=2.0)
+    clock.now = 40.0
+    assert work.left() > 2.0  # overdue, and not done
+
+
 def test_a_step_nobody_expected_goes_by_its_own_pace(clock):
     work = Work("fitting", None, clock)
     work.begin("starts", 10)

@@ -63,7 +63,7 @@ def test_what_would_be_kept_and_why(photos):
                 ("small.png", False, "smaller, 80 x 60"),
             ],
         ),
-        ("exact", [("z.png", True, "more is known of it: 2 tags, 1 facts"), ("b.png", True, "the same bytes")]),
+        ("exact", [("z.png", True, "more is known of it: 2 tags, 1 fact"), ("b.png", True, "the same bytes")]),
     ]
     assert [one.kind for one in photos.duplicates("exact")] == ["exact"]
     with pytest.raises(ParameterError, match="exact or near; got 'odd'"):

@@ -31,5 +31,8 @@ export function inWords(least: number): string {
   return least >= 0.9995 ? "almost the same" : least >= 0.995 ? "very alike" : least >= 0.98 ? "alike" : "somewhat alike";
 }
 
+/** How much alike one item is, rounded down; hundredths tell something only near the top. */
+export const likePercent = (score: number): string => (score >= 0.99 ? `${(Math.floor(1e4 * score) / 100).toFixed(2)} %` : `${Math.floor(100 * score)} %`);
+
 /** A share in per cent, with as many digits as it takes. */
-export const share = (of: number): string => `${Number((100 * of).toFixed(2))} %`;
+export const share = (of: number): string => `${Number((100 * of).toFixed(2))}\u00a0%`;

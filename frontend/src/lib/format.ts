@@ -25,11 +25,11 @@ export function viewWord(name: string): string {
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined) return "–";
   const value = share * 100;
-  return `${value > 0 && value < 10 ? value.toFixed(1) : Math.round(value)}%`;
+  return `${value > 0 && value < 9.95 ? value.toFixed(1) : Math.round(value)}\u00a0%`;
 }
 
 export function fixed(value: number | null | undefined, digits = 2): string {
-  return value === null || value === undefined ? "–" : value.toFixed(digits).replace(/^-(0(?:\.0*)?)$/, "$1");
+  return value === null || value === undefined ? "–" : value.toFixed(digits).replace(/^-(0(?:\.0*)?)$/, "$1").replace("-", "−");
 }
 
 export function duration(seconds: number | null | undefined): string {
@@ -47,9 +47,29 @@ export function when(at: string | null | undefined): string {
   return date.toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
 }
 
+/** A day, and the time where it is known: 17 Nov 2026, 02:32. */
+export function day(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime()) || !/^\d{4}-\d\d-\d\d/.test(at)) return at;
+  const clock: Intl.DateTimeFormatOptions = /T\d\d:\d\d/.test(at) ? { hour: "2-digit", minute: "2-digit" } : { timeZone: "UTC" };
+  return date.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", ...clock });
+}
+
 /** The last part of a key, which is what a person would call the item. */
 export function shortName(key: string): string {
   return key.split("/").filter(Boolean).at(-1) ?? key;
+}
+
+/** How long it will still take, as one says it. */
+export function timeLeft(seconds: number): string {
+  return seconds < 0.95 ? "nearly done" : `about ${duration(seconds)} left`;
+}
+
+const WORK: Record<string, string> = { fit: "Clustering", suggest: "Proposing tags", add: "Looking for new items", map: "Drawing the map", apply: "Writing files" };
+
+/** What a job does, for people. */
+export function jobWord(kind: string): string {
+  return WORK[kind] ?? kind;
 }
 
 /** A server's remark as a sentence of the page. */

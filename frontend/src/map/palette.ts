@@ -8,15 +8,18 @@ export interface Mark {
   shape: number;
 }
 
-/** In full colour and to each kind of colour-blind eye any two of these are at least 0.085 apart in Oklab (`apart`). */
+/**
+ * In full colour and to each kind of colour-blind eye any two of these are at least 0.085 apart in Oklab (`apart`); on the dark page
+ * each has a contrast of 3.3 or more.
+ */
 export const COLOURS: Rgb[] = [
-  [0, 102, 255],
-  [204, 0, 77],
-  [0, 114, 96],
+  [0, 107, 255],
+  [221, 0, 93],
+  [40, 124, 112],
   [255, 102, 179],
   [0, 179, 255],
-  [179, 128, 51],
-  [128, 77, 153],
+  [180, 133, 57],
+  [123, 99, 171],
   [179, 179, 0],
 ];
 export const SHAPES = 5;

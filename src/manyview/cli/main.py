@@ -34,6 +34,7 @@ from . import (
     tags,
     undo,
 )
+from .stopping import INTERRUPTED, leave_at_once
 from .talk import settings
 
 app = typer.Typer(
@@ -99,4 +100,9 @@ app.command(name="eval")(evaluate.evaluate)
 
 def main() -> None:
     """What the installed command calls."""
-    app()
+    try:
+        app()
+    except SystemExit as ended:
+        if ended.code == INTERRUPTED:
+            leave_at_once()
+        raise

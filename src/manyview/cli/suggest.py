@@ -195,9 +195,10 @@ def _print_lines(lines: list[Any], collection: Path, is_trusted: bool) -> None:
             proposals = "1 proposal" if above.n == 1 else f"{above.n} proposals"
             say(f"  probability {p} and above: {proposals}, {above.expected_precision:.0%} of them should be right")
     if not is_trusted:
-        say("  Percentages need to know how complete your tags are. Answer 30 proposals (manyview serve")
-        say(f"  {safe(collection)}) and run this again, or say how complete: --completeness 0.7")
-    say(f"  Next: manyview accept {safe(collection)} --at-least 0.8 asks about some and accepts many with a guarantee.")
+        say("  Percentages need to know how complete your tags are: answer 30 proposals and run this again,")
+        say("  or say how complete: --completeness 0.7")
+    say(f"  Next: manyview serve {safe(collection)}, to answer in the browser; or")
+    say(f"  manyview accept {safe(collection)} --at-least 0.8, which asks about some and accepts many, guaranteed.")
     say("  Without a guarantee: accept --min-probability 0.9, or --item NAME --tag WORD. To say no: reject")
 
 

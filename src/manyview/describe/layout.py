@@ -22,6 +22,8 @@ MOST_FITTED = 20_000
 """Items the layout is fitted on; the others are placed among their nearest of these."""
 _MANY = 20_000
 """Items to be placed above which they look for their nearest in cells."""
+_PLACING = 1 / 6
+"""What placing an item costs, beside laying one out."""
 _DIMENSIONS = 50
 _NEAREST = 5
 _CELL, _SEA = 2.0, 3.0
@@ -47,7 +49,7 @@ def lay_out(
     most: int = MOST_FITTED,
     known: Known | None = None,
     n_jobs: int | None = None,
-    on_round: Callable[[int, int], None] | None = None,
+    on_round: Callable[[float, float], None] | None = None,
 ) -> tuple[Places, Singles]:
     """Rows of the items some view describes, and their places; a first map is between -1 and 1.
 
@@ -71,12 +73,18 @@ def lay_out(
     start, settled = None, False
     places = np.zeros((rows.size, 2), dtype=np.float32)
     rest = np.setdiff1d(np.arange(rows.size), chosen)
+    in_all = chosen.size + _PLACING * rest.size
+
+    def on_layout(done: int, rounds: int) -> None:
+        if on_round is not None:
+            on_round(chosen.size * done / rounds, in_all)
+
     with workers(n_jobs) as threads:
         told = fused.rows(rows[chosen], threads)
         points = fused.even(told)
         if before is not None and before.rows.size >= _ENOUGH_KNOWN * chosen.size:
             start, settled = _between_known(points, before), before.settled
-        laid = lay_out_points(points, threads, seed=seed, start=start, settled=settled, on_round=on_round)
+        laid = lay_out_points(points, threads, seed=seed, start=start, settled=settled, on_round=on_layout)
         laid = _scaled(laid) if start is None else laid
         if before is not None and before.rows.size > 1:
             laid = align(laid, before.rows, before.places)
@@ -91,7 +99,7 @@ def lay_out(
                 near = nearest_in_cells(asked, points, cells, min(_NEAREST, points.shape[0]), threads)
                 places[part] = _mean_place(asked, points, near, laid)
             if on_round is not None:
-                on_round(chosen.size + block.stop, rows.size)
+                on_round(chosen.size + _PLACING * block.stop, in_all)
     return rows, places
 
 

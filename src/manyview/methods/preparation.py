@@ -130,6 +130,7 @@ def _agreement(
     points, speaking = [default.points[name] for name in names], [default.speaking[name] for name in names]
     keys = [key_of(rows) for rows in points]
     samples = draw_samples(views.n_items)
+    parts = np.cumsum([len(found[name]) * rows.shape[1] for name, rows in zip(names, points, strict=True)])
     for number, sample in enumerate(samples):
         told = witnesses(points, speaking, keys, sample, n_clusters, threads)
         for v, name in enumerate(names):
@@ -142,7 +143,7 @@ def _agreement(
                 else:
                     pairs = neighbours_in(rows, has, threads)
                     found[name][one].append(_mean_over([agreement_of(*pairs, other) for other in others]))
-            reach("views", (number + (v + 1) / len(names)) / len(samples))
+            reach("views", (number + parts[v] / parts[-1]) / len(samples))
     return {name: {one: np.concatenate(parts) for one, parts in by.items()} for name, by in found.items()}
 
 

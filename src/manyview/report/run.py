@@ -27,9 +27,9 @@ def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterR
             "run": run.id,
             "method": run.method,
             "views": ", ".join(run.views),
-            **({"said": " ".join(run.figures["said"])} if run.figures.get("said") else {}),
+            **({"notes": " ".join(run.figures["said"])} if run.figures.get("said") else {}),
             "seed": run.settings.get("seed"),
-            "made": run.made_at,
+            "made": run.made_at[:16].replace("T", " "),
         },
     )
 

@@ -119,7 +119,7 @@ def _versions(index: Index, run: Run) -> tuple[int, ...]:
 
 
 def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models.Why:
-    reason = explain_item(profiles, index.row_of(item), view_words=VIEW_WORDS)
+    reason = explain_item(profiles, index.row_of(item), view_words=VIEW_WORDS, figures=False)
     names, other = index.cluster_names(run), reason.runner_up
     return models.Why(
         sentence=reason.sentence.encode("utf-8", "replace").decode(),

@@ -245,7 +245,8 @@ def _costs(
     if method.name == "consensus":
         reckoned = n_clusters or (usual_number(X.n_items) if earlier is None else earlier.n_clusters)
         costs |= cost_of_steps(shape, reckoned, 10, n_jobs, number_of_landmarks("auto", shape, reckoned, 10))
-    return {**costs, "names and profiles": cost_of_profiles(n_items), "map": cost_of_map(n_items, shape.width)}
+    after = {"names and profiles": cost_of_profiles(n_items, shape.width), "map": cost_of_map(n_items, shape.width)}
+    return costs | after
 
 
 class _Earlier(NamedTuple):

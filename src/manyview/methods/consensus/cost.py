@@ -117,7 +117,7 @@ def cost_of_steps(
         "eigenvectors": 3.5e-6 * n * k + 5e-6 * learned * k,
         "k-means": (1.5e-8 * learned * d * k + 7e-7 * n * k) / min(2, cores),
         "last step": refined * n * k / cores,
-        "levels": 7e-5 * n,
+        "levels": n * (1.8e-5 + 3.7e-8 * d),
     }
     if n < shape.n_items:
         costs["placing the rest"] = (shape.n_items - n) * (5e-7 * d + 1e-6 * spaces * n_members) / cores

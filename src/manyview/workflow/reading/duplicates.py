@@ -122,6 +122,11 @@ def _known(row: CopyRow) -> int:
     return row.n_tags + row.n_facts
 
 
+def _facts(row: CopyRow) -> str:
+    counts = ((row.n_tags, "tag"), (row.n_facts, "fact"))
+    return ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts if n) or "nothing"
+
+
 def _has_copy_name(row: CopyRow) -> bool:
     return bool(_COPY_NAME.search(os.path.splitext(os.path.basename(row.key))[0]))
 
@@ -134,7 +139,7 @@ def _why_kept(best: CopyRow, next_best: CopyRow) -> str:
     if _pixels(best) > _pixels(next_best):
         return f"the largest, {best.width} x {best.height}"
     if _known(best) > _known(next_best):
-        return f"more is known of it: {best.n_tags} tags, {best.n_facts} facts"
+        return f"more is known of it: {_facts(best)}"
     if _has_copy_name(next_best) and not _has_copy_name(best):
         return "its name is no copy's"
     if (best.size or 0) > (next_best.size or 0):
@@ -148,7 +153,7 @@ def _why_not(row: CopyRow, best: CopyRow) -> str:
     if _pixels(row) < _pixels(best):
         return f"smaller, {row.width} x {row.height}"
     if _known(row) < _known(best):
-        return f"less is known of it: {row.n_tags} tags, {row.n_facts} facts"
+        return f"less is known of it: {_facts(row)}"
     if _has_copy_name(row) and not _has_copy_name(best):
         return "its name is a copy's"
     return "the smaller file" if (row.size or 0) < (best.size or 0) else "the later name"

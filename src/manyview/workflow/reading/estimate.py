@@ -94,7 +94,7 @@ def estimate_work(
     for run in reversed(list(collection.runs)):
         if run.kind == kind and (method is None or run.method == method) and run.seconds:
             then = run.figures.get("n_items") or n_items
-            seconds, how = _START + run.seconds * n_items / max(1, then), f"by run {run.id}"
+            seconds, how = _START + run.seconds * n_items / max(1, then), f"going by run {run.id}"
             break
     if facts.lacks_views and kind in ("fit", "suggest"):
         seconds += _describing(facts)

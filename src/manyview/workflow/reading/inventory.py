@@ -48,9 +48,9 @@ class Inventory:
         lines = [f"{kinds}{', ...' if len(self.formats) > 8 else ''}"]
         if self.n_tags:
             share = self.n_untagged / max(1, self.n_items)
+            letters = "" if set(self.scripts) == {"Latin"} else f"; letters: {', '.join(self.scripts)}"
             lines.append(
-                f"{self.n_tags} different tags, {self.n_tag_uses} in all; {share:.0%} of the items have no tag; "
-                f"written in {', '.join(self.scripts)}"
+                f"{self.n_tags} different tags, {self.n_tag_uses} in all; {share:.0%} of the items have no tag{letters}"
             )
         else:
             lines.append("no tags")

@@ -137,9 +137,9 @@ def cost_of_map(n_items: int, width: int = _USUAL_WIDTH) -> float:
     return min(n_items, MOST_FITTED) * (3.5e-4 + 4.5e-7 * width) + 6e-5 * max(0, n_items - MOST_FITTED)
 
 
-def cost_of_profiles(n_items: int) -> float:
+def cost_of_profiles(n_items: int, width: int = _USUAL_WIDTH) -> float:
     """The same of comparing items with clusters, names, and keeping the run."""
-    return 4e-5 * n_items
+    return 0.02 + n_items * (1.1e-5 + 1.5e-8 * width)
 
 
 def keep_map(collection: Store, run_id: int, drawn: Drawn) -> None:
