@@ -38,7 +38,21 @@ from ..blocks import Workers, row_blocks
 from ..data.source import Rows, RowSource
 from ..durable import make_folder, write_array
 
-__all__ = ["Combine", "Engine", "Kept", "Plan", "Span", "Task", "add_in_double", "add_up", "cut", "filed", "run_leaf", "run_span", "total"]
+__all__ = [
+    "Combine",
+    "Engine",
+    "Kept",
+    "Plan",
+    "Span",
+    "Task",
+    "add_in_double",
+    "add_up",
+    "cut",
+    "filed",
+    "run_leaf",
+    "run_span",
+    "total",
+]
 
 SPAN_SECONDS = 1.0
 """How much work of one core a span holds, about: what it costs to send a task must be small against it."""

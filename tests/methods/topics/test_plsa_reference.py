@@ -6,12 +6,12 @@ from scipy.sparse import csr_matrix
 
 from manyview import blocks
 from manyview.blocks import Workers, workers
-from manyview.methods.topics import _em as _plsa_em
-from manyview.methods.topics import _kernels as _plsa_kernels
-from manyview.methods.topics._counts import suited
 from manyview.engines.base import cut
 from manyview.engines.checkpoint import Checkpoint
 from manyview.engines.local import LocalEngine
+from manyview.methods.topics import _em as _plsa_em
+from manyview.methods.topics import _kernels as _plsa_kernels
+from manyview.methods.topics._counts import suited
 from manyview.methods.topics._em import Problem, dense_above, fold_in, random_topics
 from manyview.methods.topics._tasks import Counts, padded
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,11 +30,11 @@ def join_chunks(views: Views) -> Any:
     rows = next(matrix for matrix in views.values() if is_dask(matrix)).chunks[0]
     edges = np.concatenate([[0], np.cumsum(rows)]).astype(int).tolist()
     empty = _join([[matrix._meta if is_dask(matrix) else matrix[:0]] for matrix in views.values()], views.mask[:0])
-    join, chunks = delayed(_join, pure=True), []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    join, chunks, width = delayed(_join, pure=True), [], sum(views.n_features.values())
+    for low, high in pairwise(edges):
         parts = [pieces_of(m, low, high) if is_dask(m) else [m[low:high]] for m in views.values()]
         made = join(parts, views.mask[low:high])
-        chunks.append(da.from_delayed(made, (high - low, empty.shape[1]), dtype=empty.dtype, meta=empty))
+        chunks.append(da.from_delayed(made, (high - low, width), dtype=empty.dtype, meta=empty))
     return da.concatenate(chunks)
 
 

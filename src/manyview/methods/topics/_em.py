@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from operator import add
 from typing import Any
 
@@ -116,7 +117,7 @@ class _Run:
         max_iter, n_reseeded, is_over, is_again = (int(number) for number in kept["progress"])
         return cls(
             kept["phi"],
-            [states[low:high] for low, high in zip(ends[:-1], ends[1:], strict=True)],
+            [states[low:high] for low, high in pairwise(ends)],
             max_iter,
             float(kept["tol"]),
             kept["values"].tolist(),
@@ -197,9 +198,7 @@ def _next_iteration(
     return None
 
 
-def best_start(
-    problem: Problem, n_topics: int, sources: Sequence[np.random.Generator], verbose: int = 0
-) -> Outcome:
+def best_start(problem: Problem, n_topics: int, sources: Sequence[np.random.Generator], verbose: int = 0) -> Outcome:
     """One run from each random source; the one that ends with the largest log-likelihood."""
     outcomes: list[Outcome] = []
     for start, rng in each("starts", enumerate(sources, 1), len(sources)):

@@ -6,7 +6,7 @@ log-likelihood, and its rows' new shares take the place of the old ones. Every r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -182,7 +182,7 @@ def sweep_leaf(rows: Rows, leaf: slice, shared: Sweep, state: NDArray[Any]) -> t
     new, G, loglik = np.empty_like(theta), np.zeros(phi.shape, dtype=phi.dtype), np.empty(theta.shape[0])
     step = _csr_rows if is_sparse(counts) else _dense_rows
     step(rows, leaf, shared, theta, new, G, loglik)
-    part = Part(G, float(rows["weight"][leaf] @ loglik), worst_rows(rows, leaf, shared, G, loglik))
+    part = Part(G, float(rows["weight"][leaf] @ loglik), worst_rows(rows, leaf, shared, G, lambda: loglik))
     if shared.advance:
         theta[:] = new
     return part, theta if shared.advance or shared.reseeded else None
@@ -224,7 +224,7 @@ def row_factors(rows: Rows, leaf: slice, dtype: Any) -> tuple[NDArray[Any], NDAr
     return inverse.astype(dtype), rows["weight"][leaf].astype(dtype)
 
 
-def worst_rows(rows: Rows, leaf: slice, shared: Sweep, G: NDArray[Any], loglik: Floats) -> Worst:
+def worst_rows(rows: Rows, leaf: slice, shared: Sweep, G: NDArray[Any], loglik: Callable[[], Floats]) -> Worst:
     """Those farthest from what could be said of them, if these rows leave topics without any mass."""
     lively = (shared.phi * G.astype(np.float64, copy=False)).max(axis=0) >= LIMITS[shared.phi.dtype][1]
     n_wanted = int((~lively[: shared.n_topics]).sum())
@@ -233,7 +233,7 @@ def worst_rows(rows: Rows, leaf: slice, shared: Sweep, G: NDArray[Any], loglik: 
     key = ("entropy", leaf.start, leaf.stop)
     if key not in rows.kept:
         rows.kept[key] = _negative_entropy(rows["counts"][leaf], rows["sums"][leaf])
-    gaps = np.where(rows["weight"][leaf] > 0, rows.kept[key] - loglik, 0.0)
+    gaps = np.where(rows["weight"][leaf] > 0, rows.kept[key] - loglik(), 0.0)
     best = np.argsort(-gaps, kind="stable")[:n_wanted]
     return Worst(n_wanted, gaps[best], best + rows.start + leaf.start)
 

@@ -195,9 +195,7 @@ class PLSA(ClusterMixin, MultiviewEstimator):
     def _balance(self) -> str:
         return "rows"
 
-    def _counts(
-        self, views: Views, limit: float, engine: Engine
-    ) -> tuple[Matrix, NDArray[np.float64], float | None]:
+    def _counts(self, views: Views, limit: float, engine: Engine) -> tuple[Matrix, NDArray[np.float64], float | None]:
         """All views side by side, dense if their density is above the limit; sums of rows, and numbers in a row."""
         who, what = type(self).__name__, f"view {', '.join(map(repr, views.names))}"
         if not views.in_chunks:
