@@ -92,7 +92,7 @@ def round_leaf(rows: Rows, shared: Round, state: Any) -> tuple[Part, Any]:
     else:
         before = before + exchange.gain
     rows.kept[key] = (shared.name, before)
-    size_and_mass = np.array(before.cpu())  # a copy also where tensors are in this memory: sums are added in place
+    size_and_mass = before.cpu().numpy().copy()  # whoever gets them adds to them, also where tensors are in this memory
     part = Part(
         np.empty(0, dtype=np.intp),
         np.empty((0, shared.points.shape[1])),
