@@ -26,7 +26,7 @@ BOTH = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.fixture(autouse=True)
 def short_spans(monkeypatch):
     """Many leaves and spans, though there is little to do."""
-    monkeypatch.setattr(base, "SPAN_SECONDS", 2.5e-5)
+    monkeypatch.setattr(base, "SPAN_SECONDS", 1.2e-5)
     monkeypatch.setattr(blocks, "BLOCK_BYTES", 2**14)
     monkeypatch.setattr(_moments, "_BLOCK_BYTES", 2**14)
 

@@ -29,7 +29,7 @@ from .base import Engine, Kept, filed
 __all__ = ["Checkpoint", "fit_in"]
 
 EVERY = 5.0
-"""Seconds between two points that are kept, at least: a fit that is stopped loses that much work, and its last round."""
+"""Seconds between two points that are kept, at least: a fit that is stopped loses so much, and its last round."""
 _DEAR = 2.0  # a point that takes t seconds to be kept is kept every 5 + 10 t seconds: no more than a tenth of the time
 _NOT_THE_FIT = ("n_jobs", "verbose")  # settings that change no result
 _POINT = ".point"

@@ -41,7 +41,8 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None,
         Where long fits of the k-means family and of topic models keep what they need to go on: the same fit after a
         crash goes on from its last rounds, with the same result, and cleans up when it ends. Workers of a cluster find
         here what is in this process's memory, and leave the labels or shares of their rows: it must be on storage that
-        all of them see under this path. Without it nothing is kept, and a cluster uses a temporary folder, for workers on this machine.
+        all of them see under this path. Without it nothing is kept, and a cluster uses a temporary folder, for workers
+        on this machine.
     memory : None, int or str, for "cuda" only
         Bytes of the device that rows may take ("60 GiB"); None takes 60 % of what is free. What does not fit goes there
         in groups, every round anew.
