@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +102,11 @@ class Sweep:
     n_topics: int
     advance: bool = True  # else shares stay what they are
     reseeded: Mapping[int, int] = field(default_factory=dict)  # rows that have become topics since the last sweep
+
+    @cached_property
+    def loudest(self) -> Places:
+        """The likeliest word of each topic."""
+        return self.phi[:, : self.n_topics].argmax(axis=0)
 
     @property
     def limits(self) -> tuple[Any, Any]:
@@ -226,8 +232,7 @@ def row_factors(rows: Rows, leaf: slice, dtype: Any) -> tuple[NDArray[Any], NDAr
 
 def worst_rows(rows: Rows, leaf: slice, shared: Sweep, G: NDArray[Any], loglik: Callable[[], Floats]) -> Worst:
     """Those farthest from what could be said of them, if these rows leave topics without any mass."""
-    lively = (shared.phi * G.astype(np.float64, copy=False)).max(axis=0) >= LIMITS[shared.phi.dtype][1]
-    n_wanted = int((~lively[: shared.n_topics]).sum())
+    n_wanted = _n_dying(shared, G)
     if not n_wanted:
         return Worst.none()
     key = ("entropy", leaf.start, leaf.stop)
@@ -236,6 +241,16 @@ def worst_rows(rows: Rows, leaf: slice, shared: Sweep, G: NDArray[Any], loglik: 
     gaps = np.where(rows["weight"][leaf] > 0, rows.kept[key] - loglik(), 0.0)
     best = np.argsort(-gaps, kind="stable")[:n_wanted]
     return Worst(n_wanted, gaps[best], best + rows.start + leaf.start)
+
+
+def _n_dying(shared: Sweep, G: NDArray[Any]) -> int:
+    """Topics to which these rows leave no mass. Mostly one word of each shows that there are none."""
+    phi, flush, topics = shared.phi, LIMITS[shared.phi.dtype][1], np.arange(shared.n_topics)
+    lasting = phi[shared.loudest, topics] * G[shared.loudest, topics] >= 2 * flush
+    doubtful = np.flatnonzero(~lasting)
+    if not doubtful.size:
+        return 0
+    return int(((phi[:, doubtful] * G[:, doubtful].astype(np.float64)).max(axis=0) < flush).sum())
 
 
 def _negative_entropy(counts: Matrix, sums: Floats) -> Floats:
