@@ -81,3 +81,73 @@ def test_hierarchical_keywords_add_no_tag(collection):
 )
 def test_words_lose_only_what_cannot_be_written(word, kept):
     assert clean_word(word) == kept
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory):
+    """Forty items with tags from two sources, answers both ways, and words that count as others."""
+    random = np.random.default_rng(4)
+    words = [f"w{number}" for number in range(12)]
+    folder = tmp_path_factory.mktemp("spoken")
+    np.save(folder / "given.npy", np.arange(80.0).reshape(40, 2))
+    with Collection.create(folder / "forty.manyview", folder / "given.npy") as made:
+        made.tagging._catalog.run("UPDATE items SET state = 'gone' WHERE id % 9 = 0")
+        made.tagging.put(
+            {
+                item: {"file": list(random.choice(words, 3)), "table": list(random.choice(words, 2))}
+                for item in range(1, 41)
+            }
+        )
+        for item, tag in {(int(random.integers(1, 41)), int(random.integers(1, 13))) for _ in range(120)}:
+            made.tagging._catalog.run(
+                "INSERT INTO decisions (item_id, tag_id, answer, who, at) VALUES (?, ?, ?, 'me', '')",
+                (item, tag, int(random.integers(2))),
+            )
+        made.tagging._catalog.run("INSERT INTO tag_care (tag_id, alias_of) VALUES (2, 5), (7, 5), (9, 1)")
+        yield made
+
+
+def test_one_item_one_tag_and_the_table_say_what_the_view_of_known_tags_says(spoken):
+    known = {tuple(row) for row in spoken.tagging._catalog.rows("SELECT item_id, tag_id FROM known_tags")}
+    for item in range(1, 41):
+        mine = sorted(tag for one, tag in known if one == item)
+        assert sorted({row[0] for row in spoken.tagging._shown(item)}) == mine
+    for tag in range(1, 13):
+        assert sorted(spoken.vocabulary.holders(tag)) == sorted(item for item, one in known if one == tag)
+    ids = np.array([item for item in range(1, 41) if item % 9], dtype=np.int64)
+    table, numbers = spoken.tagging.table(ids), {name: tag for tag, name in spoken.tagging.vocabulary().items()}
+    rows, columns = table.yes.nonzero()
+    assert {(int(ids[row]), numbers[table.names[column]]) for row, column in zip(rows, columns, strict=True)} == {
+        pair for pair in known if pair[0] % 9
+    }
+
+
+def test_the_tags_of_one_item_are_found_by_its_number(spoken, monkeypatch):
+    """Not by going through all items: on a hundred thousand of them that took five seconds."""
+    asked, rows = [], spoken.tagging._catalog.rows
+    monkeypatch.setattr(
+        spoken.tagging._catalog, "rows", lambda sql, values=(): asked.append((sql, values)) or rows(sql, values)
+    )
+    spoken.tagging.words_of(3)
+    assert asked
+    for sql, values in asked:
+        plan = " / ".join(str(row[3]) for row in rows(f"EXPLAIN QUERY PLAN {sql}", values))
+        assert "SCAN item_tags" not in plan
+        assert "SCAN decisions" not in plan
+
+
+def test_the_use_of_tags_is_that_of_one_statement_over_all_pairs(spoken):
+    run = spoken.tagging._catalog.run
+    run(
+        "UPDATE items SET fields = json_set(coalesce(fields, '{}'), '$.taken', "
+        "'2020-01-' || printf('%02d', id % 28 + 1) || 'T10:00')"
+    )
+    run("UPDATE decisions SET at = '20' || (18 + item_id % 5) || '-03-05T01:02:03Z'")
+    rows = spoken.tagging._catalog.rows(
+        "SELECT k.tag_id, count(DISTINCT k.item_id), coalesce(sum(d.answer), 0), max(max(coalesce(substr(d.at, 1, 10), "
+        "''), coalesce(substr(json_extract(fields, '$.taken'), 1, 10), ''))) FROM known_tags AS k JOIN items ON "
+        "items.id = k.item_id AND state = 'here' LEFT JOIN decisions AS d ON d.item_id = k.item_id AND "
+        "d.tag_id = k.tag_id GROUP BY k.tag_id"
+    )
+    assert spoken.vocabulary.uses() == {row[0]: tuple(row) for row in rows}
+    assert len({row[3][:4] for row in rows}) > 1, "days of pictures and of answers"

@@ -121,6 +121,15 @@ class ProposalRows:
             for item, tag, score, sure, reason, untouched in rows
         ]
 
+    def promised(self, run_id: int, tag_id: int | None = None, least: float = 0.0) -> list[tuple[int, int, float]]:
+        """Item, tag and probability of the open proposals that have one, likely ones first."""
+        more = "" if tag_id is None else "AND tag_id = ? "
+        return self._catalog.rows(
+            "SELECT item_id, tag_id, probability FROM proposals WHERE run_id = ? AND is_open = 1 AND "  # noqa: S608
+            f"probability >= ? {more}ORDER BY {', '.join(_ORDER)}",
+            (run_id, least, *(() if tag_id is None else (tag_id,))),
+        )
+
     def among(
         self, run_id: int, ids: Iterable[int], least: float | None, offset: int, top: int
     ) -> list[tuple[int, int]]:

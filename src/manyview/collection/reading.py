@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 from ..types import Ints
 from .catalog import Catalog
 from .items import as_text
-from .sorted_numbers import read_numbers
+from .sorted_numbers import read_numbers, read_pairs
 
-__all__ = ["TAG_BITS", "CopyRow", "ItemFile", "Reading"]
+__all__ = ["CopyRow", "ItemFile", "Reading"]
 
-TAG_BITS = 31
-"""A pair of item and tag is one number: the item's, shifted by so many bits, and the tag's."""
 _AT_ONCE = 500
 """Rows looked up by one statement."""
 
@@ -112,8 +110,10 @@ class Reading:
         """Items that are there and have the same content as others, or show the same picture."""
         facts = " + ".join(f"(json_extract(fields, '$.{name}') IS NOT NULL)" for name in ("camera", "lens", "latitude"))
         rows = self._catalog.rows(
-            "SELECT id, key, width, height, size, content, duplicate_of, (SELECT count(*) FROM known_tags "  # noqa: S608
-            f"WHERE item_id = items.id), (beside <> '') + coalesce({facts}, 0) + coalesce(json_extract(fields, "
+            "SELECT id, key, width, height, size, content, duplicate_of, (SELECT count(*) FROM ("  # noqa: S608
+            "SELECT tag_id FROM said_tags WHERE item_id = items.id AND tag_id NOT IN (SELECT tag_id FROM decisions "
+            "WHERE item_id = items.id AND answer = 0) UNION SELECT tag_id FROM decisions WHERE item_id = items.id AND "
+            f"answer = 1)), (beside <> '') + coalesce({facts}, 0) + coalesce(json_extract(fields, "
             "'$.taken_from') IN ('file', 'sidecar'), 0) FROM items WHERE state = 'here' AND (duplicate_of IS NOT NULL "
             "OR id IN (SELECT duplicate_of FROM items WHERE state = 'here') OR content IN (SELECT content FROM items "
             "WHERE state = 'here' AND content IS NOT NULL GROUP BY content HAVING count(*) > 1)) ORDER BY id"
@@ -135,24 +135,11 @@ class Reading:
         asked = f'{{{"name text" if texts else "name"}}} : "{quoted}" *'
         return self._numbers("SELECT rowid AS n FROM item_words WHERE item_words MATCH ?", asked)
 
-    # --- pairs of item and tag, as one number each (``TAG_BITS``), of items that are gone too ---
-
-    def pairs_said(self) -> Ints:
-        """What files and tables say."""
-        return self._pairs("said_tags")
-
-    def pairs_decided(self, answer: bool) -> Ints:
-        """What a person said yes, or no, to."""
-        return self._pairs("decisions WHERE answer = ?", int(answer))
-
     def pairs_proposed(self, run_id: int, least: float | None = None) -> Ints:
-        """What a run proposed, open or not; of at least a probability, where one is given."""
+        """Item and tag of what a run proposed, open or not; of at least a probability, where one is given."""
         if least is None:
-            return self._pairs("proposals WHERE run_id = ?", run_id)
-        return self._pairs("proposals WHERE run_id = ? AND probability >= ?", run_id, least)
-
-    def _pairs(self, table: str, *values: Any) -> Ints:
-        return self._numbers(f"SELECT item_id << {TAG_BITS} | tag_id AS n FROM {table}", *values)  # noqa: S608
+            return read_pairs(self._catalog, "proposals", "run_id = ?", [run_id])
+        return read_pairs(self._catalog, "proposals", "run_id = ? AND probability >= ?", [run_id, least])
 
     def _numbers(self, sql: str, *values: Any) -> Ints:
         return read_numbers(self._catalog, sql, values)

@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 from ..data.tags import TagTable, match_key
 from ..types import Ints
 from .catalog import Catalog, as_json
-from .sorted_numbers import distinct, read_numbers
-from .vocabulary import Arrangement, read_care
+from .sorted_numbers import distinct, known_pairs, read_numbers, read_pairs, taken_apart
+from .vocabulary import HOLDERS, Arrangement, read_care
 
 __all__ = ["Tagging", "clean_word", "word_key"]
 
 _NOTHING: frozenset[Any] = frozenset()
-_ITEMS_AT_A_TIME = 200_000
 
 
 def clean_word(word: str) -> str:
@@ -79,8 +78,7 @@ class Tagging:
         return distinct(
             read_numbers(
                 self._catalog,
-                "SELECT item_id AS n FROM known_tags JOIN items ON items.id = item_id WHERE tag_id = ? "
-                "AND state = 'here'",
+                f"SELECT item_id AS n FROM ({HOLDERS}) JOIN items ON items.id = item_id WHERE state = 'here'",  # noqa: S608
                 (self.find(word),),
             )
         )
@@ -195,11 +193,13 @@ class Tagging:
 
     def _shown(self, item_id: int) -> list[tuple[int, str, bool, str | None]]:
         """Tags of an item: number, word, whether the item spells it so itself, and who says it."""
-        rows = self._catalog.rows(
-            "SELECT known_tags.tag_id, spelling, tags.name, own_id, tag_care.name, source FROM known_tags JOIN tags ON "
-            "tags.id = known_tags.tag_id LEFT JOIN tag_care ON tag_care.tag_id = tags.id LEFT JOIN said_tags "
-            "ON said_tags.item_id = known_tags.item_id AND said_tags.tag_id = known_tags.tag_id "
-            "WHERE known_tags.item_id = ? ORDER BY source IS NULL, known_tags.tag_id, source",
+        rows = self._catalog.rows(  # by the item's own rows of each table: ``known_tags`` would be made for all items
+            "SELECT pairs.tag_id, spelling, tags.name, own_id, tag_care.name, source FROM ("
+            "SELECT tag_id, spelling, own_id, source FROM said_tags WHERE item_id = ?1 AND tag_id NOT IN "
+            "(SELECT tag_id FROM decisions WHERE item_id = ?1 AND answer = 0) UNION ALL "
+            "SELECT tag_id, NULL, NULL, NULL FROM decisions WHERE item_id = ?1 AND answer = 1 AND tag_id NOT IN "
+            "(SELECT tag_id FROM said_tags WHERE item_id = ?1)) AS pairs JOIN tags ON tags.id = pairs.tag_id "
+            "LEFT JOIN tag_care ON tag_care.tag_id = tags.id ORDER BY source IS NULL, pairs.tag_id, source",
             (int(item_id),),
         )
         shown = []
@@ -209,28 +209,32 @@ class Tagging:
             shown.append((tag, spelling if is_own else cared or name, is_own, source))
         return shown
 
+    def pairs_said(self) -> Ints:
+        """Item and tag of what files and tables say, of items that are gone too."""
+        return read_pairs(self._catalog, "said_tags")
+
+    def pairs_decided(self, answer: bool) -> Ints:
+        """Item and tag of what a person said yes, or no, to."""
+        return read_pairs(self._catalog, "decisions", "answer = ?", [int(answer)])
+
     def table(self, ids: NDArray[np.int64]) -> TagTable:
         """Yes, no and unknown for these items; the vocabulary is every tag that one of them has a word about."""
-        yes, no = self._pairs("known_tags"), self._pairs("decisions", "AND answer = 0")
-        used, care = set(np.unique(yes[:, 1]).tolist()), read_care(self._catalog)
+        return self.table_of(ids.size, *known_pairs(self._catalog, ids))
+
+    def table_of(self, n_items: int, known: Ints, refused: Ints) -> TagTable:
+        """The same from pairs of row and tag: those that count, and those that a person said no to."""
+        yes, no = taken_apart(known), taken_apart(refused)
+        used, care = set(np.unique(yes[1]).tolist()), read_care(self._catalog)
         gone = {tag for tag, one in care.items() if tag not in used and (one.is_retired or one.alias_of is not None)}
-        no = no[~np.isin(no[:, 1], list(gone))]
-        names = self.names(used | set(no[:, 1].tolist()))
+        kept = ~np.isin(no[1], list(gone))
+        no = no[0][kept], no[1][kept]
+        names = self.names(used | set(no[1].tolist()))
         numbers = np.array(sorted(names, key=lambda number: match_key(names[number])), dtype=np.int64)
         return TagTable.from_matrix(
-            _matrix(yes, ids, numbers), [names[number] for number in numbers.tolist()], _matrix(no, ids, numbers)
+            _matrix(yes, n_items, numbers),
+            [names[number] for number in numbers.tolist()],
+            _matrix(no, n_items, numbers),
         )
-
-    def _pairs(self, table: str, where: str = "") -> NDArray[np.int64]:
-        """Items that are here with their tags, read some items at a time."""
-        sql = (
-            f"SELECT item_id || ',' || tag_id AS n FROM {table} JOIN items ON item_id = items.id WHERE state = 'here' "  # noqa: S608
-            f"AND item_id BETWEEN ? AND ? {where}"
-        )
-        last = int(self._catalog.value("SELECT coalesce(max(id), 0) FROM items"))
-        starts = range(0, last + 1, _ITEMS_AT_A_TIME)
-        found = [read_numbers(self._catalog, sql, (start, start + _ITEMS_AT_A_TIME - 1)) for start in starts]
-        return np.concatenate(found).reshape(-1, 2)
 
     def names(self, numbers: Iterable[int]) -> dict[int, str]:
         """Each tag in its most frequent spelling; on ties small letters first, as ``TagTable.from_lists`` does."""
@@ -253,10 +257,10 @@ class Tagging:
         return names
 
 
-def _matrix(pairs: NDArray[np.int64], ids: NDArray[np.int64], numbers: NDArray[np.int64]) -> Any:
+def _matrix(pairs: tuple[Ints, Ints], n_items: int, numbers: NDArray[np.int64]) -> Any:
     from scipy.sparse import csr_matrix
 
-    rows, order = np.searchsorted(ids, pairs[:, 0]), np.argsort(numbers)
-    columns = order[np.searchsorted(numbers, pairs[:, 1], sorter=order)] if pairs.size else pairs[:, 1]
-    values = np.ones(len(pairs), dtype=np.float32)
-    return csr_matrix((values, (rows, columns)), shape=(ids.size, numbers.size))
+    rows, tags = pairs
+    order = np.argsort(numbers)
+    columns = order[np.searchsorted(numbers, tags, sorter=order)] if tags.size else tags
+    return csr_matrix((np.ones(rows.size, dtype=np.float32), (rows, columns)), shape=(n_items, numbers.size))

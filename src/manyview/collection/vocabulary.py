@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from ..data.tags import match_key
 from .catalog import Catalog
+from .sorted_numbers import known_pairs, taken_apart
 
-__all__ = ["Arrangement", "Care", "TagUse", "Vocabulary", "read_care"]
+__all__ = ["HOLDERS", "Arrangement", "Care", "TagUse", "Vocabulary", "read_care"]
 
 Path = tuple[str, ...]
 
@@ -31,6 +34,14 @@ class Care(NamedTuple):
     @property
     def is_proposed(self) -> bool:
         return not (self.is_silent or self.is_retired or self.alias_of is not None)
+
+
+HOLDERS = (
+    "SELECT item_id FROM said_tags WHERE tag_id = ?1 "
+    "EXCEPT SELECT item_id FROM decisions WHERE tag_id = ?1 AND answer = 0 "
+    "UNION SELECT item_id FROM decisions WHERE tag_id = ?1 AND answer = 1"
+)
+"""The items of one tag in ``known_tags``, which as a whole would be made for every tag."""
 
 
 class TagUse(NamedTuple):
@@ -64,13 +75,24 @@ class Vocabulary:
 
     def uses(self) -> dict[int, TagUse]:
         """How every tag is used that is on some item."""
-        rows = self._catalog.rows(
-            "SELECT k.tag_id, count(DISTINCT k.item_id), coalesce(sum(d.answer), 0), max(max(coalesce(substr(d.at, 1, "
-            "10), ''), coalesce(substr(json_extract(fields, '$.taken'), 1, 10), ''))) FROM known_tags AS k "
-            "JOIN items ON items.id = k.item_id AND state = 'here' LEFT JOIN decisions AS d ON d.item_id = k.item_id "
-            "AND d.tag_id = k.tag_id GROUP BY k.tag_id"
+        here = self._catalog.rows(
+            "SELECT id, coalesce(substr(json_extract(fields, '$.taken'), 1, 10), '') FROM items WHERE state = 'here' "
+            "ORDER BY id"
         )
-        return {row[0]: TagUse(*row) for row in rows}
+        ids = np.array([row[0] for row in here], dtype=np.int64)
+        days, taken = np.unique(np.array([row[1] for row in here], dtype=np.str_), return_inverse=True)
+        rows, tags = taken_apart(known_pairs(self._catalog, ids)[0])
+        counts = np.bincount(tags)
+        last = np.zeros(counts.size, dtype=np.intp)
+        np.maximum.at(last, tags, taken[rows])
+        found = {tag: TagUse(tag, int(counts[tag]), 0, str(days[last[tag]])) for tag in np.flatnonzero(counts).tolist()}
+        given = self._catalog.rows(
+            "SELECT tag_id, count(*), max(substr(at, 1, 10)) FROM decisions JOIN items ON items.id = item_id "
+            "WHERE answer = 1 AND state = 'here' GROUP BY tag_id"
+        )
+        for tag, n, day in given:
+            found[tag] = found[tag]._replace(n_accepted=n, last=max(found[tag].last, day))
+        return found
 
     def own_number(self, word: str) -> int | None:
         """The number of a word, whatever it counts as; None for words that nobody has used."""
@@ -86,7 +108,7 @@ class Vocabulary:
 
     def holders(self, tag: int) -> list[int]:
         """Items that a tag counts for, those that are gone too."""
-        return [row[0] for row in self._catalog.rows("SELECT item_id FROM known_tags WHERE tag_id = ?", (tag,))]
+        return [row[0] for row in self._catalog.rows(HOLDERS, (tag,))]
 
     def refusers(self, tag: int) -> list[int]:
         """Items of which a person said that they do not have it."""

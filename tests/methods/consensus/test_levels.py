@@ -74,6 +74,17 @@ def test_a_model_at_a_level_places_new_items_there(fitted, tmp_path):
     assert np.array_equal(kept.at_level(5).labels_, model.cut(5))
 
 
+def test_the_levels_of_new_items_are_nested_too(fitted):
+    model, _, _ = fitted
+    rng = np.random.default_rng(3)
+    X, _ = nested_blobs(seed=0)
+    fresh = {name: rng.permutation(rows) + rng.normal(size=rows.shape) for name, rows in X.items()}
+    finest = model.at_level(model.level_range_[1]).predict(fresh)
+    for k in range(2, model.level_range_[1]):
+        placed = model.at_level(k).predict(fresh)
+        assert all(np.unique(placed[finest == part]).size == 1 for part in np.unique(finest))
+
+
 def test_merges_are_those_of_average_link_by_its_definition():
     rng = np.random.default_rng(0)
     W = rng.uniform(size=(30, 30)) * (rng.uniform(size=(30, 30)) < 0.4)

@@ -129,24 +129,16 @@ def place_in_level(
 ) -> Places:
     """Clusters at a level of new items whose ``labels`` in the fit, and points, are known.
 
-    Where a cluster is split there, an item goes with most of its nearest fitted items in it.
+    Where a cluster is split there, an item goes where its finest cluster does, so that levels are nested for it too.
     """
     node, anchors = level_nodes(levels, n_clusters), levels["anchors"]
-    n_labels = int(anchors.max()) + 1
-    first = np.searchsorted(anchors, np.arange(n_labels))
-    sizes = np.bincount(levels["leaves"][levels["leaves"] >= 0], minlength=anchors.size)
-    parts = [np.unique(node[anchors == label]) for label in range(n_labels)]
-    found = node[first][labels]
+    parts = [np.unique(node[anchors == label]) for label in range(int(anchors.max()) + 1)]
+    found = np.array([part[0] for part in parts])[labels]
     torn = np.flatnonzero(np.array([part.size > 1 for part in parts])[labels])
     if torn.size:
         count = min(state["n_neighbours"], state["rows"].shape[0])
-        near = state["leaves"][nearest_among(rows[torn], state["rows"], count, threads)]
-        for item, leaves in zip(torn.tolist(), near, strict=True):
-            here = leaves[anchors[leaves] == labels[item]]
-            votes = np.bincount(node[here], minlength=n_clusters) + 0.0
-            mine = anchors == labels[item]
-            votes += np.bincount(node[mine], weights=sizes[mine], minlength=n_clusters) / (sizes.sum() + 1.0)
-            found[item] = int(np.argmax(votes))  # a tie goes to the larger part
+        near = nearest_among(rows[torn], state["rows"], count, threads)
+        found[torn] = node[leaves_of_new(levels, state, labels[torn], near)]
     return found
 
 

@@ -27,7 +27,6 @@ def doubtful_page(index: Index, limit: int = 60) -> models.DoubtfulPage:
         return models.DoubtfulPage(total=0, tags=[])
     found = doubtful_tags(index)
     facts = member_facts(index, sorted({one.item_id for one in found[:limit]}))
-    words = index.words_by_row()
     return models.DoubtfulPage(
         total=len(found),
         tags=[
@@ -36,7 +35,7 @@ def doubtful_page(index: Index, limit: int = 60) -> models.DoubtfulPage:
                 tag=one.tag,
                 doubt=one.doubt,
                 sentence=one.reason,
-                tags=[word for word in words.get(index.row_of(one.item_id), []) if word != one.tag],
+                tags=[word for word in index.words_of(index.row_of(one.item_id)) if word != one.tag],
                 **{name: facts[one.item_id][name] for name in ("key", "has_thumb", "opening")},
             )
             for one in found[:limit]

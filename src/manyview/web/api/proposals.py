@@ -186,14 +186,14 @@ def items_with_proposals(
         rows = np.intersect1d(rows, index.members(index.run()).get(cluster, np.zeros(0, dtype=np.int64)))
         chosen = index.ids[rows].tolist()
     numbers = index.collection.runs.rows.by_item(newest.id, chosen, WORTH_ASKING, offset, limit)
-    facts, words = member_facts(index, numbers), index.words_by_row()
+    facts = member_facts(index, numbers)
     return models.ItemProposalsPage(
         total=int(rows.size),
         offset=offset,
         items=[
             models.ItemProposals(
                 item=models.Member(**facts[number]),
-                tags=words.get(index.row_of(number), []),
+                tags=index.words_of(index.row_of(number)),
                 proposals=proposal_rows(index, item=number),
             )
             for number in numbers
@@ -206,10 +206,9 @@ def sample(index: Index) -> models.ProposalsPage:
     newest = index.collection.runs.newest("suggest")
     if newest is None:
         return _page(index, [], 0, 0, 0, None, [], [])
-    numbers = {name: number for number, name in index.tag_names.items()}
-    likely = index.collection.runs.rows.find(newest.id, min_probability=TELLING, reasons=False)
+    likely = index.collection.runs.rows.promised(newest.id, least=TELLING)
     order = np.random.default_rng(newest.id).permutation(len(likely))[:SAMPLE]
-    found = _named(index, [(likely[n].item_id, numbers[likely[n].tag]) for n in order])
+    found = _named(index, [likely[n][:2] for n in order])
     return _page(index, found, len(found), 0, 0, None, [], [])
 
 

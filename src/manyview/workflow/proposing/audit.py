@@ -22,7 +22,7 @@ from ...completion.audit import CONFIDENCE, Plan, Standing, batch_size, plan, st
 from ...data.checks import check_number
 from ...errors import Conflict, ParameterError
 from ..undo import undo
-from .suggest import open_proposals
+from .suggest import tag_number
 
 __all__ = [
     "Audit",
@@ -89,7 +89,7 @@ def start_audit(collection: Store, share: float, *, tag: str | None = None, who:
         n = batch_size(probabilities, share)
         if n == 0:
             raise ParameterError(_too_few(share, probabilities))
-        pairs = [(one.item_id, collection.tagging.find(one.tag)) for one in found[:n]]
+        pairs = [one[:2] for one in found[:n]]
         detail = {"share": share, "tag": tag, "run": collection.runs.get(kind="suggest").id, "pairs": pairs}
         summary = f"began to ask whether {share:.0%} of {n} tags are right"
         with collection.history.record(KIND, summary, who=who, detail={**detail, "seed": secrets.randbits(64)}):
@@ -217,8 +217,9 @@ def _following(order: list[int], now: Standing, is_known: Callable[[int], bool])
 
 
 def _probabilities(collection: Store, share: float, tag: str | None) -> tuple[list[Any], Any]:
-    found = [one for one in open_proposals(collection, tag=tag, reasons=False) if one.probability is not None]
-    return found, np.array([one.probability for one in found], dtype=np.float64)
+    tag_id = None if tag is None else tag_number(collection, tag)
+    found = collection.runs.rows.promised(collection.runs.get(kind="suggest").id, tag_id)
+    return found, np.array([one[2] for one in found], dtype=np.float64)
 
 
 def _checked(share: float) -> float:

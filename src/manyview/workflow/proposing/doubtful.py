@@ -45,9 +45,9 @@ def doubtful_tags(index: Index, top: int | None = None) -> list[Doubt]:
     kept = index.collection.runs.get(kind="suggest").figures.get("doubtful", [])
     open_ones = index.collection.decisions.only_said([(item, tag) for item, tag, _ in kept])
     chosen = [one for one in kept if (one[0], one[1]) in open_ones][:top]
-    names, words = index.tag_names, index.words_by_row()
+    names = index.tag_names
     return [
-        Doubt(item, names[tag], doubt, _reason(item, names[tag], words[index.row_of(item)], index.carriers))
+        Doubt(item, names[tag], doubt, _reason(item, names[tag], index.words_of(index.row_of(item)), index.carriers))
         for item, tag, doubt in chosen
     ]
 

@@ -142,4 +142,4 @@ def _compared(index: Index, run: Run | None) -> Compared:
     state = None if run is None else State(collection, run)
     if state is not None and state.views is not None:
         return compare_views(state.views, state.weights)
-    return compare_views(fit_views(collection, None, "consensus", collection.tagging.table(index.ids))[0])
+    return compare_views(fit_views(collection, None, "consensus", index.tag_table)[0])

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...collection.reading import TAG_BITS
 from ...collection.runs import Run
-from ...collection.sorted_numbers import among, distinct, joined, without
+from ...collection.sorted_numbers import among, by_row, distinct, joined, taken_apart, turned, without
 from ...collection.store import Store
-from ...data.tags import match_key
+from ...data.tags import TagTable, match_key
 from ...errors import ParameterError
 from ...types import Ints, Mask
 from ..proposing.asking import WORTH_ASKING
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
     from ..clusters.living import LiveCluster
 
 __all__ = ["Index"]
-
-_TAG = (1 << TAG_BITS) - 1
-"""A row and a tag are kept as one number."""
 
 
 class Index:
@@ -149,18 +145,36 @@ class Index:
 
     @property
     def known(self) -> tuple[Ints, Ints]:
-        """Pairs of row and tag that count: what files and tables say unless a person said no, and a person's yes."""
-        return self.part("known", "items tags decisions", self._find_known)
+        """Rows and tags that count: what files and tables say unless a person said no, and a person's yes."""
+        return self.part("known", "items tags decisions", lambda: taken_apart(self._known_pairs))
 
-    def _find_known(self) -> tuple[Ints, Ints]:
-        said = self._said
+    @property
+    def _known_pairs(self) -> Ints:
         decided, answers = self.decided
-        pairs = joined(without(said, decided[~answers]), decided[answers])
-        return pairs >> TAG_BITS, pairs & _TAG
+        return joined(without(self._said, decided[~answers]), decided[answers])
+
+    @property
+    def _rows_by_tag(self) -> tuple[Ints, Ints]:
+        """The same by tag: tags in ascending order, and their rows."""
+        return self.part("by_tag", "items tags decisions", self._sort_by_tag)
+
+    def _sort_by_tag(self) -> tuple[Ints, Ints]:
+        said = self.part("said by tag", "items tags", lambda: turned(self._said))  # so that an answer sorts little
+        decided, answers = self.decided
+        return taken_apart(joined(without(said, turned(decided[~answers])), turned(decided[answers])))
+
+    @property
+    def tag_table(self) -> TagTable:
+        """Yes, no and unknown of every tag for every item."""
+        return self.part("tag_table", "items tags decisions runs", self._find_tag_table)
+
+    def _find_tag_table(self) -> TagTable:
+        decided, answers = self.decided
+        return self.collection.tagging.table_of(self.ids.size, self._known_pairs, decided[~answers])
 
     @property
     def _said(self) -> Ints:
-        return self.part("said", "items tags", lambda: self._by_row(self._reading.pairs_said()))
+        return self.part("said", "items tags", lambda: by_row(self.collection.tagging.pairs_said(), self.ids))
 
     @property
     def decided(self) -> tuple[Ints, Mask]:
@@ -168,20 +182,14 @@ class Index:
         return self.part("decided", "items decisions", self._find_decided)
 
     def _find_decided(self) -> tuple[Ints, Mask]:
-        yes, no = (self._by_row(self._reading.pairs_decided(answer)) for answer in (True, False))
+        yes, no = (by_row(self.collection.tagging.pairs_decided(answer), self.ids) for answer in (True, False))
         pairs = np.concatenate([yes, no])
         return pairs, np.arange(pairs.size) < yes.size
 
     def answered_rows(self, word: str) -> Ints:
         """Rows of items of which a person has accepted or refused a tag, ascending."""
-        number, (pairs, _) = self.tag_number(word), self.decided
-        return distinct(pairs[(pairs & _TAG) == number] >> TAG_BITS) if number is not None else pairs[:0]
-
-    def _by_row(self, found: Ints) -> Ints:
-        """Pairs of item and tag as pairs of row and tag, sorted; without items that are gone."""
-        items = found >> TAG_BITS
-        here = among(items, self.ids)
-        return distinct((np.searchsorted(self.ids, items[here]) << TAG_BITS) | (found[here] & _TAG))
+        number, (rows, tags) = self.tag_number(word), taken_apart(self.decided[0])
+        return distinct(rows[tags == number]) if number is not None else rows[:0]
 
     @property
     def n_tags(self) -> Ints:
@@ -207,7 +215,7 @@ class Index:
 
     def carriers(self, word: str) -> Ints:
         """The items that have a tag, ascending."""
-        tags, rows = self.part("by_tag", "items tags decisions", self._sort_by_tag)
+        tags, rows = self._rows_by_tag
         number = self.tag_number(word) or 0
         first, last = np.searchsorted(tags, [number, number + 1])
         return self.ids[rows[first:last]]
@@ -234,17 +242,18 @@ class Index:
 
     def with_tag(self, word: str, *, below: bool = True) -> Mask:
         """Which items have a tag, or one that stands below it."""
-        tags, rows = self.part("by_tag", "items tags decisions", self._sort_by_tag)
+        tags, rows = self._rows_by_tag
         mask = np.zeros(self.ids.size, dtype=bool)
         for number in {self.tag_number(word) or 0, *(self.below(word) if below else ())}:
             first, last = np.searchsorted(tags, [number, number + 1])
             mask[rows[first:last]] = True
         return mask
 
-    def _sort_by_tag(self) -> tuple[Ints, Ints]:
+    def words_of(self, row: int) -> list[str]:
+        """The tags of one item."""
         rows, tags = self.known
-        order = np.argsort(tags, kind="stable")
-        return tags[order], rows[order]
+        first, last = np.searchsorted(rows, [row, row + 1])
+        return [self.tag_names[tag] for tag in tags[first:last].tolist()]
 
     def words_by_row(self) -> dict[int, list[str]]:
         """The tags of every item that has some."""
@@ -283,9 +292,7 @@ class Index:
         return self.part(
             "clusters",
             "items runs edits tags decisions",
-            lambda: with_tags_of_now(
-                self._kept_clusters(run), self.collection.tagging.table(self.ids), self.assignment(run)
-            ),
+            lambda: with_tags_of_now(self._kept_clusters(run), self.tag_table, self.assignment(run)),
             run.id,
         )
 
@@ -377,12 +384,11 @@ class Index:
 
     def _find_open(self, run: int, least: float | None) -> tuple[Ints, Ints]:
         lacking = self.part(f"lacking from {least}", "items tags", lambda: self._find_lacking(run, least), run)
-        pairs = without(lacking, self.decided[0])
-        return pairs >> TAG_BITS, pairs & _TAG
+        return taken_apart(without(lacking, self.decided[0]))
 
     def _find_lacking(self, run: int, least: float | None) -> Ints:
         """Proposals that files and tables do not say by now."""
-        pairs = self._by_row(self._reading.pairs_proposed(run, least))
+        pairs = by_row(self._reading.pairs_proposed(run, least), self.ids)
         return pairs[~among(pairs, self._said)]
 
     @property
