@@ -37,8 +37,8 @@ def even_leaf(rows: Rows, shared: Sweep, _: Any) -> tuple[tuple[()], Any]:
     return (), torch.full(shape, 1.0 / shared.n_topics, dtype=dtype, device=device_name())
 
 
-def _held(rows: Rows, shared: Sweep) -> Counts:
-    """The counts of a group on the device; they stay there as long as the rows are open."""
+def _held(rows: Rows, shared: Sweep) -> tuple[Counts, Any]:
+    """The counts of a group on the device, and the weights of its rows; they stay there as long as these are open."""
     from scipy.sparse import csr_matrix
 
     key = ("device", shared.phi.dtype)
@@ -47,8 +47,8 @@ def _held(rows: Rows, shared: Sweep) -> Counts:
         everyone = slice(0, counts.shape[0])
         inverse, weight = (to_device(part) for part in row_factors(rows, everyone, shared.phi.dtype))
         numbers = (to_device(counts.indptr).long(), to_device(counts.indices).int(), to_device(counts.data))
-        rows.made[key] = make_counts(*numbers, inverse, weight, counts.shape[1])
-    held: Counts = rows.made[key]
+        rows.made[key] = make_counts(*numbers, inverse, weight, counts.shape[1]), to_device(rows["weight"])
+    held: tuple[Counts, Any] = rows.made[key]
     return held
 
 
@@ -56,7 +56,7 @@ def sweep_leaf(rows: Rows, shared: Sweep, state: Any) -> tuple[Part, Any]:
     """One EM step of the rows of a group; the new shares are written over the old ones, where these need not stay."""
     import torch
 
-    held, K, width = _held(rows, shared), shared.n_topics, shared.phi.shape[1]
+    (held, weight), K, width = _held(rows, shared), shared.n_topics, shared.phi.shape[1]
     theta = state
     if not isinstance(state, torch.Tensor):
         theta = to_device(np.ascontiguousarray(state[:, :K])).to(getattr(torch, str(shared.phi.dtype)))
@@ -65,7 +65,7 @@ def sweep_leaf(rows: Rows, shared: Sweep, state: Any) -> tuple[Part, Any]:
             theta[row - rows.start] = torch.nn.functional.one_hot(torch.tensor(topic), K).to(theta)
     phi = to_device(np.ascontiguousarray(shared.phi[:, :K]))
     sums, loglik = em_step(held, theta, phi, *LIMITS[shared.phi.dtype], out=theta if shared.advance else None)
-    value = float(to_device(rows["weight"]) @ loglik)
+    value = float(weight @ loglik)
     G = np.zeros((shared.phi.shape[0], width))
     G[:, :K] = sums.cpu().numpy()
     worst = worst_rows(rows, slice(0, theta.shape[0]), shared, G, lambda: loglik.cpu().numpy())
