@@ -224,15 +224,17 @@ def agreement(n: int = 20_000) -> dict[str, Any]:
     for kind in ("groups", "uniform", "grid"):
         for dtype in ("float32", "float64"):
             for missing in (0.0, 0.3):
+                lot = np.random.default_rng(1).random(n)
+                mask = np.column_stack([lot >= missing / 2, lot <= 1 - missing / 2])
                 for form in ("dense", "sparse"):
-                    views = [view.astype(dtype) for view in counted(kind, n)]
-                    lot = np.random.default_rng(1).random(n)
-                    if missing:
-                        views[0][lot < missing / 2], views[1][lot > 1 - missing / 2] = np.nan, np.nan
-                    mask = np.column_stack([~np.isnan(view).any(axis=1) for view in views])
-                    if form == "sparse":
-                        views = [csr_matrix(np.nan_to_num(view)) for view in views]
-                    rows += compared(f"{kind}, {dtype}, {missing:.0%} missing, {form}", Views(views, mask=mask))
+                    case = f"{kind}, {dtype}, {missing:.0%} missing, {form}"
+                    for model, views in (
+                        (PLSA(20, n_init=1, max_iter=60, random_state=0), counted(kind, n)),
+                        (CanonicalFusion(8), [view * (form == "dense" or np.abs(view) > 3) for view in made(kind, n)]),
+                    ):
+                        views = [view.astype(dtype) for view in views]
+                        views = [csr_matrix(view) for view in views] if form == "sparse" else views
+                        rows.append(compared(case, model, Views(views, mask=mask)))
     return {"what": f"largest differences between threads and the device, {n:,} items", "rows": rows}
 
 
@@ -249,22 +251,19 @@ def counted(kind: str, n: int) -> list[Any]:
     return [np.array([rng.multinomial(20, one[k]) for k in which]) for one in topics]
 
 
-def compared(case: str, views: Views) -> list[dict[str, Any]]:
-    found = []
-    for model in (PLSA(20, n_init=1, max_iter=60, random_state=0), CanonicalFusion(8)):
-        here, there = (_fitted(model, where, views) for where in ("threads", "cuda"))
-        row = {"case": case, "model": type(model).__name__}
-        for name in ("log_likelihood_", "topic_features_", "item_topics_", "correlations_"):
-            if hasattr(here, name):
-                one, other = getattr(here, name), getattr(there, name)
-                same = one.shape == other.shape
-                by = np.abs(one).max() if name == "log_likelihood_" else 1.0
-                row[name] = float(np.abs(one - other).max() / by) if same else None
-        if isinstance(here, PLSA):
-            row["labels"] = int((here.labels_ != there.labels_).sum())
-        print("  " + ", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        found.append(row)
-    return found
+def compared(case: str, model: Any, views: Views) -> dict[str, Any]:
+    """One model, fitted here and there: largest differences, those of log-likelihoods over the largest of them."""
+    here, there = (_fitted(model, where, views) for where in ("threads", "cuda"))
+    row = {"case": case, "model": type(model).__name__}
+    for name in ("log_likelihood_", "topic_features_", "item_topics_", "correlations_"):
+        if hasattr(here, name):
+            one, other = getattr(here, name), getattr(there, name)
+            by = np.abs(one).max() if name == "log_likelihood_" else 1.0
+            row[name] = float(np.abs(one - other).max() / by) if one.shape == other.shape else None
+    if isinstance(here, PLSA):
+        row["labels"] = int((here.labels_ != there.labels_).sum())
+    print("  " + ", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    return row
 
 
 def _fitted(model: Any, where: str, views: Views) -> Any:
