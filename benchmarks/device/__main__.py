@@ -25,6 +25,7 @@ import manyview
 from manyview import PLSA, AcceleratedKMeans, CanonicalFusion, HierarchicalKMeans, RobustMultiviewKMeans, Views
 from manyview.engines.choice import working
 from manyview.gpu import moments, topics
+from manyview.methods.canonical._moments import Pass
 
 from . import plain
 
@@ -160,14 +161,12 @@ def cca(n: int = 269_648) -> dict[str, Any]:
         looks[i : i + 2**14, :512].double().T @ looks[i : i + 2**14, 512:1024].double() for i in range(0, n, 2**14)
     )
     found = moments.products([looks, tags])[0, 0][:512, 512:1024]
-    host = [looks.cpu().numpy(), tags.cpu().numpy()]
+    host = Views([looks.cpu().numpy(), tags.cpu().numpy()])
 
     def whole() -> Any:
-        from manyview.methods.canonical._moments import Pass
-
         with manyview.on("cuda"), working(None) as engine:
-            over = Pass.over(Views(host), engine)
-            return over.covariances(over.reduced_sides(Views(host), [0, 1], 6144, 512, np.random.default_rng(0)))
+            over = Pass.over(host, engine)
+            return over.covariances(over.reduced_sides(host, [0, 1], 6144, 512, np.random.default_rng(0)))
 
     return {
         "what": f"CCA, products of {n:,} x (4,096 + 1,000)",
