@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from operator import add
 from typing import Any
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from ... import blocks
 from ...arrays import Matrix
 from ...data.source import RowSource
-from ...engines.base import Engine, add_up, cut, total
+from ...engines.base import Engine, Plan, add_up, cut, total
 from ...engines.checkpoint import Checkpoint
 from ...steps import each
 from ..base import say
@@ -73,6 +74,21 @@ class Problem:
     max_iter: int = 200
     tol: float = 1e-6
     dtype: Any = np.float64
+
+    @cached_property
+    def acting(self) -> int:
+        """The first table whose rows count."""
+        return next(number for number, table in enumerate(self.tables) if table.weight.any())
+
+    @cached_property
+    def _plans(self) -> dict[int, list[Plan]]:
+        return {}
+
+    def plans(self, n_topics: int) -> list[Plan]:
+        """How the rows of each table are cut."""
+        if n_topics not in self._plans:
+            self._plans[n_topics] = [table.plan(n_topics) for table in self.tables]
+        return self._plans[n_topics]
 
 
 def random_topics(n_words: int, n_topics: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -164,8 +180,7 @@ def run_em(
 
 def _first_states(problem: Problem, phi: Any, n_topics: int, shares: Sequence[NDArray[Any]] | None) -> list[list[Any]]:
     engine, states = problem.engine, []
-    for number, table in enumerate(problem.tables):
-        plan = table.plan(n_topics)
+    for number, (table, plan) in enumerate(zip(problem.tables, problem.plans(n_topics), strict=True)):
         if shares is None:
             results = engine.map(even_leaf, table.source, plan, Sweep(phi, n_topics), None, add_up)
             states.append([state for _, state in results])
@@ -226,27 +241,19 @@ def _end_is_near(values: Sequence[float], tol: float) -> bool:
 
 def _sweep(problem: Problem, run: _Run, n_topics: int, *, advance: bool = True) -> Part:
     """Read every table once. The new shares become the run's states, unless they are to stay where they are."""
-    whole = Part(np.zeros(run.phi.shape), 0.0, Worst.none())
-    acting = _acting(problem.tables)
-    for number, table in enumerate(problem.tables):
-        told = Sweep(run.phi, n_topics, advance, run.reseeded if number == acting else {})
+    parts = []
+    for number, (table, plan) in enumerate(zip(problem.tables, problem.plans(n_topics), strict=True)):
+        told = Sweep(run.phi, n_topics, advance, run.reseeded if number == problem.acting else {})
         before = run.states[number]
-        part, states = total(
-            problem.engine.map(sweep_leaf, table.source, table.plan(n_topics), told, before, add_parts), add_parts
-        )
-        whole.G += part.G
-        whole.value += part.value
-        if number == acting:
-            whole.worst = part.worst
+        part, states = total(problem.engine.map(sweep_leaf, table.source, plan, told, before, add_parts), add_parts)
+        parts.append(part)
         if states[0] is not None:
             run.states[number] = states
             problem.checkpoint.release(before)
-    return whole
-
-
-def _acting(tables: Sequence[Counts]) -> int:
-    """The first table whose rows count."""
-    return next(number for number, table in enumerate(tables) if table.weight.any())
+    G = parts[0].G.astype(np.float64, copy=False)
+    for part in parts[1:]:
+        G += part.G
+    return Part(G, sum(part.value for part in parts), parts[problem.acting].worst)
 
 
 def _new_topics(phi: NDArray[Any], G: NDArray[np.float64], n_topics: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -267,7 +274,7 @@ def _reseed(problem: Problem, run: _Run, dead: NDArray[np.intp], worst: Worst) -
     No row used a dead topic, so this can only raise the likelihood: that row's own becomes the largest possible.
     Where every row is explained fully, dead topics stay as they are.
     """
-    table = problem.tables[_acting(problem.tables)]
+    table = problem.tables[problem.acting]
     for topic, row, gap in zip(dead, worst.rows, worst.gaps, strict=False):
         if gap <= 1e-6:
             break

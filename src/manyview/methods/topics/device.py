@@ -10,7 +10,7 @@ from ...arrays import is_sparse
 from ...data.source import Rows, RowSource
 from ...gpu.device import device_name, to_device
 from ...gpu.topics import Counts, em_step, make_counts
-from ._tasks import LIMITS, Part, Sweep, row_factors, worst_rows
+from ._tasks import LIMITS, Part, Sweep, padded, row_factors, worst_rows
 
 __all__ = ["device_bytes", "even_leaf", "suits", "sweep_leaf"]
 
@@ -66,7 +66,7 @@ def sweep_leaf(rows: Rows, shared: Sweep, state: Any) -> tuple[Part, Any]:
     phi = to_device(np.ascontiguousarray(shared.phi[:, :K]))
     sums, loglik = em_step(held, theta, phi, *LIMITS[shared.phi.dtype], out=theta if shared.advance else None)
     value = float(weight @ loglik)
-    G = np.zeros((shared.phi.shape[0], width))
-    G[:, :K] = sums.cpu().numpy()
+    G = sums.cpu().numpy()
+    G = G if K == width else padded(G, width, G.dtype)
     worst = worst_rows(rows, slice(0, theta.shape[0]), shared, G, lambda: loglik.cpu().numpy())
     return Part(G, value, worst), theta if shared.advance or shared.reseeded else None
