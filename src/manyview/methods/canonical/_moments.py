@@ -18,6 +18,7 @@ __all__ = ["Moments", "Pass", "Side"]
 
 
 _BLOCK_BYTES = 48 * 2**20
+_MOST_ROWS = 4096  # in single precision errors grow with the rows that are added up
 _OVERSAMPLING = 32
 _POWER_ITERATIONS = 2
 _SECONDS_PER_PRODUCT = 5e-11  # of two numbers, on one core
@@ -68,7 +69,7 @@ class Pass:
 
     def _plan(self, row_bytes: float, n_products: float) -> Plan:
         seconds = _SECONDS_PER_BYTE * row_bytes + _SECONDS_PER_PRODUCT * n_products
-        return cut(self.source.n_rows, row_bytes, _BLOCK_BYTES, seconds)
+        return cut(self.source.n_rows, max(row_bytes, _BLOCK_BYTES / _MOST_ROWS), _BLOCK_BYTES, seconds)
 
     def covariances(self, sides: list[Side]) -> Moments:
         """All sums and products in one pass; once more where the range of the numbers was misjudged."""
