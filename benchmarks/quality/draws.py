@@ -119,6 +119,34 @@ SOURCES: dict[str, Callable[[], tuple[Views, np.ndarray] | None]] = {
 }
 
 
+DRAWN: dict[str, list[tuple[str, tuple[int, ...], int]]] = {
+    "pictures": [
+        ("scene8", (4, 6), 60),
+        ("caltech101-7", (4,), 60),
+        ("flickr8k both", (3, 5), 60),
+        ("emoji", (12, 20, 40), 30),
+        ("pictures pooled", (8, 12, 16, 20, 20, 4), 45),
+    ],
+    "text": [
+        ("flickr8k captions", (4, 6), 60),
+        ("three_sources", (4,), 60),
+        ("bbcsport", (3, 4), 120),
+        ("reuters_multilingual_1200", (3, 4), 200),
+        ("cora", (4,), 300),
+        ("newsgroups_ten", (6, 6, 3, 8, 10), 120),
+    ],
+    "features": [
+        ("handwritten_numerals", (3, 5, 7), 120),
+        ("leaves100", (10, 25, 40), 16),
+        ("cub_image_text", (4, 6), 60),
+        ("corel5k", (5, 12, 25), 60),
+        ("scene15", (5, 10, 15), 120),
+        ("ccv_video", (5, 10), 120),
+    ],
+}
+"""Of which sets how many classes are drawn, and with how many items each at most."""
+
+
 def trials() -> Iterator[Trial]:
     """All of them, in an order that never changes."""
     for name in ("scene8", "caltech101-7", "flickr8k looks", "flickr8k both", "emoji", "pictures pooled"):
@@ -127,35 +155,15 @@ def trials() -> Iterator[Trial]:
         yield Trial("text", name)
     for name in ("handwritten_numerals", "leaves100", "cub_image_text", "corel5k"):
         yield Trial("features", name)
-    drawn = {
-        "pictures": [
-            ("scene8", (4, 6), 60),
-            ("caltech101-7", (4,), 60),
-            ("flickr8k both", (3, 5), 60),
-            ("emoji", (12, 20, 40), 30),
-            ("pictures pooled", (8, 12, 16, 20, 20, 4), 45),
-        ],
-        "text": [
-            ("flickr8k captions", (4, 6), 60),
-            ("three_sources", (4,), 60),
-            ("bbcsport", (3, 4), 120),
-            ("reuters_multilingual_1200", (3, 4), 200),
-            ("cora", (4,), 300),
-            ("newsgroups_ten", (6, 6, 3, 8, 10), 120),
-        ],
-        "features": [
-            ("handwritten_numerals", (3, 5, 7), 120),
-            ("leaves100", (10, 25, 40), 16),
-            ("cub_image_text", (4, 6), 60),
-            ("corel5k", (5, 12, 25), 60),
-            ("scene15", (5, 10, 15), 120),
-            ("ccv_video", (5, 10), 120),
-        ],
-    }
-    for kind, sets in drawn.items():
+    yield from draws(0)
+
+
+def draws(first_seed: int) -> Iterator[Trial]:
+    """The draws alone; those of another first seed are of other classes and items."""
+    for kind, sets in DRAWN.items():
         for name, sizes, most in sets:
-            for seed, classes in enumerate(sizes):
+            for seed, classes in enumerate(sizes, start=first_seed):
                 yield Trial(kind, name, classes, most, seed)
     for seed in (0, 1):  # a dozen pictures
-        yield Trial("pictures", "pictures pooled", 4, 3, seed)
-    yield Trial("text", "newsgroups_ten", 6, 50, 7)
+        yield Trial("pictures", "pictures pooled", 4, 3, first_seed + seed)
+    yield Trial("text", "newsgroups_ten", 6, 50, first_seed + 7)

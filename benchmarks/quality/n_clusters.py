@@ -32,16 +32,27 @@ BEFORE = {
 
 def tables(quick: bool) -> Iterator[Table]:
     found: dict[str, list[dict[str, float]]] = {}
+    yield from tables_of(list(trials()), quick, found)
+    made = summary(found)
+    median, low, lower, high, regret = BEFORE["all"]
+    made.notes.append(
+        f"before: median ratio {median}, below .7 {low}, below .5 {lower}, above 1.5 {high}, regret {regret}; "
+        + ", ".join(f"{kind} {BEFORE[kind][0]} and {BEFORE[kind][1]}" for kind in ("pictures", "text", "features"))
+    )
+    yield made
+
+
+def tables_of(every: list[Trial], quick: bool, found: dict[str, list[dict[str, float]]]) -> Iterator[Table]:
+    """A table for each kind of collections; ``found`` gets their rows."""
     for kind in ("pictures", "text", "features"):
         table = Table(f"{kind}: the number that is found", FIGURES)
-        chosen = [trial for trial in trials() if trial.kind == kind]
+        chosen = [trial for trial in every if trial.kind == kind]
         for trial in chosen[-3:] if quick else chosen:
             row = measure(trial)
             if row is not None:
                 table.add(trial.name, [row])
                 found.setdefault(kind, []).append(row)
         yield table
-    yield summary(found)
 
 
 def measure(trial: Trial) -> dict[str, float] | None:
@@ -91,9 +102,4 @@ def summary(found: dict[str, list[dict[str, float]]]) -> Table:
                 }
             ],
         )
-    median, low, lower, high, regret = BEFORE["all"]
-    table.notes.append(
-        f"before: median ratio {median}, below .7 {low}, below .5 {lower}, above 1.5 {high}, regret {regret}; "
-        + ", ".join(f"{kind} {BEFORE[kind][0]} and {BEFORE[kind][1]}" for kind in ("pictures", "text", "features"))
-    )
     return table
