@@ -27,12 +27,14 @@ KINDS, PER_ITEM = 50, 5
 BY_ITEMS = ((10_000, 128, 500), (30_000, 128, 500), (50_000, 128, 500), (100_000, 128, 500))
 BY_TAGS = ((10_000, 128, 2_000), (10_000, 128, 5_000), (10_000, 128, 20_000))
 WIDE = ((10_000, 1_280, 500), (30_000, 1_280, 500))
+TOGETHER = ((100_000, 128, 20_000),)
 QUICK = ((1_000, 32, 50), (1_000, 32, 200))
 FIGURES = ("fit", "propose", "MB", "kept MB")
 
 
 def tables(quick: bool) -> Iterator[Table]:
-    groups = {"all": QUICK} if quick else {"by items": BY_ITEMS, "by tags": BY_TAGS, "of a wide view": WIDE}
+    groups = {"by items": BY_ITEMS, "by tags": BY_TAGS, "of a wide view": WIDE, "of many of both": TOGETHER}
+    groups = {"all": QUICK} if quick else groups
     for name, sizes in groups.items():
         table = Table(f"TagCompleter, {name}: CPU s of fit and propose(5), memory", FIGURES)
         for n_items, width, n_tags in sizes:

@@ -4,11 +4,14 @@ import csv
 import io
 import json
 from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from manyview import Collection
 from manyview.cli.main import app
+from manyview.cli.suggest import _print_groups
 from tests.workflow.tagged import make_tagged, truth
 
 
@@ -222,3 +225,11 @@ def test_doubtful_tags_are_listed(path):
     assert (one["item"], one["item_id"], one["tag"], one["doubt"]) == ("7", item, tag, 0.9)
     run("reject", path, "--item", 7, "--tag", tag)
     assert ask("suggest", path, "--open", "--doubtful")["doubtful"] == []
+
+
+def test_first_tags_come_by_how_sure_they_are_and_then_by_how_many(capsys):
+    rows = [("sea", 0.61), ("sea", 0.59), ("sea", 0.60), ("dog", 0.9), ("cat", 0.6), ("cat", 0.6)]
+    _print_groups([SimpleNamespace(tag=word, probability=p, item=f"{word}.jpg") for word, p in rows], Path("c"))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines if "?" in line] == ["dog?", "sea?", "cat?"]
+    assert lines[-1].endswith("accept c --tag dog; or reject, for good")

@@ -27,7 +27,8 @@ def test_apply_and_undo(ready):
     path, source = ready
     before = snapshot(source)
     shown = run("apply", path, "--dry-run").stdout
-    assert "p000.xmp\n  + dog\n  - even\n" in shown and "p001.png.xmp (new)\n" in shown and "\x1b" not in shown
+    assert shown.startswith(f"in {source}:\np000.xmp\n  + dog\n  - even\n") and "\x1b" not in shown
+    assert "\np001.png.xmp (new)\n" in shown and shown.count(str(source)) == 1
     assert "3 tags would be put into, 1 would be taken out of 3 sidecars (1 new)" in shown
     assert snapshot(source) == before
     shown = run("apply", path).stdout

@@ -7,6 +7,7 @@ import pytest
 
 from manyview.completion import Proposals
 from manyview.completion.audit import ALPHAS, CONFIDENCE, Bets, batch_size, plan, standing
+from manyview.completion.proposals import Picked
 from manyview.errors import ParameterError
 
 
@@ -151,12 +152,9 @@ def test_proposals_are_audited():
     n, rng = 600, np.random.default_rng(5)
     truth = rng.random(n) < 0.93
     numbers = np.arange(n)
+    likely = np.linspace(0.99, 0.75, n)
     found = Proposals(
-        numbers,
-        np.zeros(n, dtype=np.int64),
-        np.ones(n, dtype=np.float32),
-        np.linspace(0.99, 0.75, n),
-        *np.zeros((2, n)),
+        Picked(numbers, np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.float32), *np.zeros((2, n)), likely),
         np.ones(n, dtype=bool),
         ["sea"],
         numbers,

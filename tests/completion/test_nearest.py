@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from manyview.blocks import workers
-from manyview.completion.nearest import find_nearest, make_lists
+from manyview.completion.nearest import find_nearest, make_lists, nearest_of_all
 
 
 def units(n_items=300, n_features=8, seed=0, n_centres=12):
@@ -23,7 +23,7 @@ def test_exact_search(form, n_jobs, monkeypatch):
     has = np.random.default_rng(1).random(300) < 0.8
     rows[~has] = 0
     with workers(n_jobs) as threads:
-        found = find_nearest(form(rows), form(rows), has, 5, threads, own=np.arange(300))
+        found = nearest_of_all(form(rows), has, 5, threads)[0]
     cosine = rows @ rows.T
     np.fill_diagonal(cosine, -1)
     cosine[:, ~has] = -1
@@ -36,7 +36,7 @@ def test_exact_search(form, n_jobs, monkeypatch):
 def test_fewer_items_than_neighbours():
     rows = units(n_items=3, n_centres=1)
     with workers(1) as threads:
-        found = find_nearest(rows, rows, np.ones(3, dtype=bool), 5, threads, own=np.arange(3))
+        found = nearest_of_all(rows, np.ones(3, dtype=bool), 5, threads)[0]
     assert (found.cosines[:, 2:] == 0).all() and (found.items < 3).all()
 
 
@@ -45,9 +45,9 @@ def test_lists_find_most_of_them():
     has = np.ones(2_000, dtype=bool)
     has[:50] = False
     with workers(2) as threads:
-        exact = find_nearest(rows, rows, has, 10, threads, own=np.arange(2_000))
+        exact = nearest_of_all(rows, has, 10, threads)[0]
         lists = make_lists(rows, has, np.random.default_rng(0))
-        near = find_nearest(rows, rows, has, 10, threads, own=np.arange(2_000), lists=lists)
+        near = nearest_of_all(rows, has, 10, threads, lists)[0]
         new = find_nearest(rows[50:60], rows, has, 10, threads, lists=lists)
     shared = [np.intersect1d(a, b).size for a, b in zip(exact.items[50:], near.items[50:], strict=True)]
     assert np.mean(shared) > 9

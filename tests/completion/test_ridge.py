@@ -201,9 +201,13 @@ def test_of_many_tags_the_most_frequent_decide_how_strongly_to_hold_back(monkeyp
         moments = moments_of(features, tags, threads)
         frequent = np.sort(np.argsort(-moments.tag_sums, kind="stable")[:4])
         few = moments_of(features, tags[:, frequent], threads)
-    expected = chosen(few, tags[:, frequent], features, every)
+    expected, joint, on_views = chosen(few, tags[:, frequent], features, every)
+    again = fit_ridge(few, expected.tags, np.full(4, expected.joint_views[0]))
+    assert np.array_equal(joint.precision, again.precision)
+    again = fit_ridge(few, None, np.full(4, expected.views[0]))
+    assert np.array_equal(on_views.precision, again.precision)
     monkeypatch.setattr(penalties, "MOST_DECIDING", 4)
-    assert chosen(moments, tags, features, every) == expected
+    assert chosen(moments, tags, features, every) == (expected, None, None)
 
 
 def chosen(moments, tags, features, rows):

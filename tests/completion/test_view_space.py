@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from manyview import Views
 from manyview.blocks import workers
-from manyview.completion.view_space import fit_view_space
+from manyview.completion.items import fit_items
+from manyview.completion.view_space import fit_kernel, open_view
 
 RNG = np.random.default_rng(0)
 DENSE = RNG.normal(size=(60, 5)) * [1, 10, 0.1, 1, 1] + 3
@@ -13,8 +15,9 @@ DENSE = RNG.normal(size=(60, 5)) * [1, 10, 0.1, 1, 1] + 3
 
 def space_of(matrix, present=None, n_landmarks=1000):
     present = np.ones(matrix.shape[0], dtype=bool) if present is None else present
+    rng = np.random.default_rng(0)
     with workers(1) as threads:
-        return fit_view_space("x", matrix, present, n_landmarks, np.random.default_rng(0), threads)
+        return fit_kernel(open_view("x", matrix, present, n_landmarks, rng), None, rng, threads)
 
 
 def test_dense_rows_are_standardised():
@@ -68,3 +71,17 @@ def test_huge_tiny_and_new_values():
     space = space_of(DENSE, n_landmarks=20)
     assert space.new_units(DENSE[:4], np.ones(4, dtype=bool)) == pytest.approx(space.units[:4])
     assert space.features(space.units).shape[1] <= 20
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_cosines_at_hand_give_the_same_kernel(form):
+    present = np.arange(60) != 7
+    views = Views({"x": form(np.where(present[:, None], DENSE, 0.0))}, mask=present[:, None])
+    with workers(1) as threads:
+        items = fit_items(views, 60, 20, 5, np.random.default_rng(0), threads, lambda text: None)
+    space, alone = items.spaces[0], space_of(views["x"], present, n_landmarks=20)
+    assert np.array_equal(space.landmarks, alone.landmarks) and space.width == pytest.approx(alone.width, rel=1e-5)
+    everyone = np.arange(60)
+    assert items.features(everyone) == pytest.approx(items.forgetting().features(everyone), abs=1e-4)
+    assert items.features(everyone) == pytest.approx(alone.features(alone.units), abs=1e-3)
+    assert not items.features(everyone)[7].any()

@@ -100,9 +100,11 @@ def test_half_of_the_products_give_what_all_of_them_give(form, n_jobs, share, mo
     rng = np.random.default_rng(0)
     rows = rng.integers(-2, 3, size=(203, 4)).astype(np.float32)  # whole numbers: exact products, ties everywhere
     present = rng.random(203) < share
+    watched = np.sort(rng.choice(203, size=17, replace=False))
     with workers(n_jobs) as threads:
-        found = alike_among(form(rows), 9, threads, present)
+        found = alike_among(form(rows), 9, threads, present, watched)
         expected = most_alike(form(rows), form(rows), 9, threads, present=present, own=np.arange(203))
     there = expected[1] > -np.inf
     assert np.array_equal(found[1], expected[1]) and np.array_equal(found[0][there], expected[0][there])
     assert there.all() == (share > 0.5)
+    assert np.array_equal(found[2], rows @ rows[watched].T)

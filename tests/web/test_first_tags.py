@@ -3,6 +3,7 @@
 import pytest
 
 from manyview import Collection
+from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.proposing.decide import add_tag
 
 from ..untagged import WORDS, collection_of
@@ -61,6 +62,10 @@ def test_questions_begin_with_clear_words_and_end_when_they_are_answered(untagge
     page = get(untagged, "/api/first-tags")
     assert page["total"] == 4
     assert {one["word"] for one in page["questions"][:3]} == set(WORDS)
+    with Collection.open(untagged.gallery.path) as made:
+        lift = {one.id: one.profile["name"]["lift"] for one in current_clusters(made)}
+    sure = [round(lift[one["cluster"]], 2) for one in page["questions"][:3]]
+    assert sure == sorted(sure, reverse=True) and lift[page["questions"][3]["cluster"]] is None
     last = page["questions"][3]
     assert last["word"] is None and len(last["hint"]) == 3 and last["name"].startswith("Group ")
     kitchen = number_of(untagged, "kitchen")

@@ -17,6 +17,11 @@ export function counted(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+/** A view as people call it: "looks" for the embedding of pictures. */
+export function viewWord(name: string): string {
+  return name === "embedding" ? "looks" : name.replaceAll("_", " ");
+}
+
 export function percent(share: number | null | undefined): string {
   if (share === null || share === undefined) return "–";
   const value = share * 100;

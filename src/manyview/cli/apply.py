@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ..writeback.apply import FileChange
 
 from .talk import FAILED, SOME_BAD, CollectionPath, print_json, progress, safe, say, spoken
 
@@ -44,10 +50,7 @@ def apply(
         print_json(done.to_dict())
     else:
         if dry_run:
-            for change in done.changes[:_SHOWN]:
-                say(f"{safe(change.path)}{' (new)' if change.is_new else ''}")
-                for line in change.lines():
-                    say(f"  {safe(line)}")
+            _show_changes(done.changes[:_SHOWN])
             if len(done.changes) > _SHOWN:
                 say(f"... and {len(done.changes) - _SHOWN} more; --json lists all of them")
         say(safe(done.sentence))
@@ -61,3 +64,17 @@ def apply(
         typer.echo(f"  ... and {len(done.failed) - 20} more; --json lists all of them", err=True)
     if done.failed:
         raise typer.Exit(SOME_BAD if done.changes else FAILED)
+
+
+def _show_changes(changes: Sequence[FileChange]) -> None:
+    """The folder that holds all of them once, and each file as it is called in it."""
+    folder = ""
+    if changes:
+        with suppress(ValueError):  # on different drives
+            folder = os.path.commonpath([os.path.dirname(change.path) for change in changes])
+    if folder:
+        say(f"in {safe(folder)}:")
+    for change in changes:
+        say(f"{safe(os.path.relpath(change.path, folder) if folder else change.path)}{' (new)' * change.is_new}")
+        for line in change.lines():
+            say(f"  {safe(line)}")

@@ -174,20 +174,13 @@ def print_proposals(table: list[Any], sure: Callable[[Any], str], rows: int = 0)
 
 
 def _print_groups(table: list[Any], collection: Path) -> None:
-    """A line per word: one decision for all its pictures."""
+    """A line per word, the surest first: one decision for all its pictures."""
     groups: dict[str, list[Any]] = {}
     for row in table:
         groups.setdefault(row.tag, []).append(row)
-    found = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
-    cells = [
-        (
-            f"{word}?",
-            len(of),
-            f"{sum(row.probability for row in of) / len(of):.0%}",
-            ", ".join(row.item for row in of[:3]),
-        )
-        for word, of in found
-    ]
+    right = {word: round(sum(row.probability for row in of) / len(of), 2) for word, of in groups.items()}
+    found = sorted(groups.items(), key=lambda group: (-right[group[0]], -len(group[1]), group[0]))
+    cells = [(f"{word}?", len(of), f"{right[word]:.0%}", ", ".join(row.item for row in of[:3])) for word, of in found]
     if not cells:
         say("  no cluster shows something clearly enough; --each-picture looks at every picture by itself")
         return

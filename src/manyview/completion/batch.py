@@ -24,7 +24,8 @@ class Batch:
 
     tags : CSR (b, n_tags), what the items are known to carry
     features : float32 (b, n_features), kernel features of all views side by side; 0 where a view is missing
-    nearest : CSR (b, n_items), weights over the items of ``fit``, summing to one; empty for items without a view
+    nearest : CSR (b, n_items), weights over the items of ``fit``, summing to one; empty for items without a view;
+        None where only ridges are asked
     rows : int64 (b,), their rows in ``fit``, where every source leaves the item itself out; None for unseen items
     words : CSR (b, n_words), columns of the sparse views that are inputs as they are
     labels : int64 (b,), their clusters, for the sources that ask a clusterer

@@ -17,7 +17,7 @@ from ..data.views import Views
 from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator, say
 from ..renamed import warn_renamed
-from ..types import Floats, Ints, Singles
+from ..types import Ints, Singles
 from .asked import Asked, asked_in_fit, asked_of_new, tags_in_vocabulary
 from .batch import Batch
 from .evidence import Evidence
@@ -29,7 +29,6 @@ from .models import (
     answers_on_new,
     answers_to_learn_from,
     check_model,
-    source_of_model,
 )
 from .probability import (
     check_decisions,
@@ -40,8 +39,8 @@ from .probability import (
     share_new,
     untouched_scale,
 )
-from .proposals import Proposals
-from .recipe import COMBINED, RIDGES, Recipe, doubtful_tags, fit_recipe, pack, unpack
+from .proposals import Picked, Proposals
+from .recipe import COMBINED, RIDGES, Recipe, doubtful_tags, fit_recipe, pack, source_names, unpack
 from .sources import prior_of
 from .stacking import Judged
 
@@ -107,12 +106,12 @@ class TagCompleter(MultiviewEstimator):
     With n items, m tags, V views of d columns, M = ``n_landmarks`` and D = min(m, 4000) + V M: O(n M (d + M + m)) for
     features and scores, twice O(D^3) and 10 to 20 times the same with at most 1,000 tags for the penalties, half of
     n^2 d for neighbours up to 50,000 items and O(n^1.5 d) beyond; what weights and probabilities are learned from does
-    not grow with n. Memory is n x d single floats per dense view (its unit rows), about two D x D doubles, m x M
+    not grow with n. Memory is n x d single floats per dense view (its unit rows), about 2.5 D x D doubles, m x M
     doubles, features of at most 64 MB, which stay at hand and are not saved, and a block of rows per thread; items x
     tags is made only by ``tag_scores`` and ``tag_probabilities``, never by ``fit`` or ``propose`` (but a forest, where
     one is asked, answers for all items at once). Beyond 4,000 tags, the rarer ones are no inputs of the ridges and
     keep 200 coefficients each. Seconds of one core for ``fit`` and ``propose``, and MB beside the view: 10,000 items
-    with one view of 1,280 columns and 500 tags 7 and 213; 100,000 items with 128 columns and 500 tags 20 and 227;
+    with one view of 1,280 columns and 500 tags 6 and 242; 100,000 items with 128 columns and 500 tags 20 and 227;
     10,000 items with 128 columns and 20,000 tags 48 and 708.
 
     Examples
@@ -170,7 +169,7 @@ class TagCompleter(MultiviewEstimator):
         """
         self._check_parameters()
         views, table = self._fit_data(X, tags)
-        names = self._source_names()
+        names = source_names(self.method, self.model)
         if self.model is not None:
             check_model(self.model, names[-1], table)
         rng = as_generator(self.random_state)
@@ -193,7 +192,6 @@ class TagCompleter(MultiviewEstimator):
             if self.method == "combined" and any(items.word_widths):
                 names = (*COMBINED, "words", *names[len(COMBINED) :])
             extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
-            items = items.remembering(threads) if n_landmarks else items
             recipe, judged = fit_recipe(names, items, table.yes, extras, rng, threads, tell)
             self._keep(table, items, recipe)
             self._set_completeness(recipe, judged)
@@ -263,20 +261,15 @@ class TagCompleter(MultiviewEstimator):
                 parts.append((item, column, score, record, self._new_share(batch)[row]))
         items, columns, scores, records, new = (np.concatenate(part) for part in zip(*parts, strict=True))
         scores /= asked.divisor[columns]
-        probabilities = self._probability(records, new)
+        picked = Picked(items, columns, scores, records, new, self._probability(records, new))
         if hierarchy is not None and carried:
-            above, known = ancestors(hierarchy, self.tag_names_), _stacked(carried)
-            kept = settle_families(above, never, known, asked.refused, items, columns, probabilities, records)
-            items, columns, scores, records, new, probabilities = (
-                part[kept] for part in (items, columns, scores, records, new, probabilities)
-            )
-        if likely > 0:
-            kept = probabilities >= likely
-            items, columns, scores, records, new, probabilities = (
-                part[kept] for part in (items, columns, scores, records, new, probabilities)
-            )
-        trusted = is_trusted(new, self.completeness_source_)
-        return self._proposals(asked, items, columns, scores, probabilities, records, new, trusted)
+            from scipy.sparse import vstack
+
+            above, known = ancestors(hierarchy, self.tag_names_), vstack(carried, format="csr")
+            probable = picked.probabilities
+            picked = picked.only(settle_families(above, never, known, asked.refused, items, columns, probable, records))
+        picked = picked.only(picked.probabilities >= likely)
+        return self._proposals(asked, picked, is_trusted(picked.new, self.completeness_source_))
 
     def doubtful(self, top: int = 100) -> Proposals:
         """Known tags that may not belong where they are, the most doubtful first, each with what speaks for it.
@@ -293,28 +286,16 @@ class TagCompleter(MultiviewEstimator):
             rows, columns, scores, records, doubt = doubtful_tags(asked.recipe, batches, counts, tagged.size, threads)
         first = np.lexsort((columns, rows, -doubt))[: int(top)]
         first = first[doubt[first] > 0]
-        none = np.zeros(first.size)
-        return self._proposals(
-            asked, rows[first], columns[first], scores[first], 1.0 - doubt[first], records[first], none, none > 0
-        )
+        picked = Picked(rows, columns, scores, records, np.zeros(rows.size), 1.0 - doubt).only(first)
+        return self._proposals(asked, picked, np.zeros(first.size, dtype=bool))
 
-    def _proposals(
-        self,
-        asked: Asked,
-        items: Ints,
-        columns: Ints,
-        scores: Singles,
-        probabilities: Floats,
-        records: Floats,
-        new: Floats,
-        trusted: NDArray[np.bool_],
-    ) -> Proposals:
+    def _proposals(self, asked: Asked, picked: Picked, trusted: NDArray[np.bool_]) -> Proposals:
         known, names, ids = self.tags_.tocsc(), self.tag_names_, self.item_ids_
 
         def explain(rows: Ints, chosen: Ints) -> list[tuple[tuple[Evidence, ...], str]]:
             return asked.explain(rows, chosen, known, names, ids)
 
-        return Proposals(items, columns, scores, probabilities, records, new, trusted, names, asked.ids, explain)
+        return Proposals(picked, trusted, names, asked.ids, explain)
 
     def learn_completeness(self, proposals: Proposals, accepted: Any) -> float:
         """Learn from decisions how complete the record is: ``accepted`` holds yes or no for each of ``proposals``.
@@ -354,11 +335,6 @@ class TagCompleter(MultiviewEstimator):
         ids = np.arange(table.n_items) if views is None else views.ids
         self.item_ids_ = ids.astype(str) if ids.dtype.hasobject else ids
         return views, table
-
-    def _source_names(self) -> tuple[str, ...]:
-        if self.method != "combined":
-            return (self.method,)
-        return COMBINED if self.model is None else (*COMBINED, source_of_model(self.model))
 
     def _keep(self, table: TagTable, items: Items, recipe: Recipe) -> None:
         self.tag_names_, self.tags_, self.refused_ = list(table.names), table.yes, table.no
@@ -420,9 +396,3 @@ class TagCompleter(MultiviewEstimator):
 
 def _quietly(text: str) -> None:
     """Say nothing."""
-
-
-def _stacked(parts: list[Any]) -> Any:
-    from scipy.sparse import vstack
-
-    return vstack(parts, format="csr")

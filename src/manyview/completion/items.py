@@ -17,8 +17,8 @@ from ..data.views import Views
 from ..errors import ViewWarning
 from ..types import Ints, Singles
 from .batch import Batch
-from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make_lists, weights_of
-from .view_space import ViewSpace, fit_view_space
+from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make_lists, nearest_of_all, weights_of
+from .view_space import ViewSpace, fit_kernel, open_view
 
 __all__ = ["Items", "fit_items", "warn_silent_views"]
 
@@ -56,13 +56,27 @@ class Items:
         """Kernel features of items of the fit, all views side by side."""
         return self._side_by_side([space.features(space.units[rows]) for space in self.spaces], rows.size)
 
-    def remembering(self, threads: Workers) -> Items:
-        """The same with the features of all items at hand, where they are few enough."""
-        if 4 * self.n_items * sum(self.widths) > _KEPT_FEATURES:
+    def remembering(self, seen: Sequence[Singles | None], threads: Workers) -> Items:
+        """The same with the features of all items at hand, where they are few enough.
+
+        ``seen`` are the cosines of all items with the landmarks of each view, where they are at hand.
+        """
+        width = sum(self.widths)
+        if 4 * self.n_items * width > _KEPT_FEATURES:
             return self
-        blocks = row_blocks(self.n_items, 8.0 * max(1, sum(self.widths)))
-        parts = list(threads.map(lambda block: self.features(np.arange(block.start, block.stop)), blocks))
-        return _Remembering(**vars(self), kept=np.concatenate(parts))
+        kept = np.empty((self.n_items, width), dtype=np.float32)
+
+        def fill(block: slice) -> None:
+            rows = np.arange(block.start, block.stop)
+            parts = [
+                space.features(space.units[rows]) if by is None else space.features_by(by[rows], space.has[rows])
+                for space, by in zip(self.spaces, seen, strict=True)
+            ]
+            kept[block] = self._side_by_side(parts, rows.size)
+
+        for _ in threads.map(fill, row_blocks(self.n_items, 8.0 * max(1, width))):
+            pass
+        return _Remembering(**vars(self), kept=kept)
 
     def forgetting(self) -> Items:
         """The same without them."""
@@ -78,9 +92,9 @@ class Items:
         parts = [rows[:, columns] for rows, columns in zip(units, self.columns, strict=True) if columns.size]
         return hstack(parts, format="csr") if parts else None
 
-    def batch(self, rows: Ints, tags: Any) -> Batch:
-        """Some items of the fit; ``tags`` are those of all items."""
-        near = self.mixed(self.near(rows), rows.size)
+    def batch(self, rows: Ints, tags: Any, with_neighbours: bool = True) -> Batch:
+        """Some items of the fit; ``tags`` are those of all items. Ridges do without the neighbours."""
+        near = self.mixed(self.near(rows), rows.size) if with_neighbours else None
         return Batch(tags[rows], self.features(rows), near, rows, self.words(rows))
 
     def near(self, rows: Ints) -> list[Nearest]:
@@ -122,10 +136,10 @@ class Items:
         found.sum_duplicates()
         return found
 
-    def batches(self, rows: Ints, tags: Any, block_bytes: int | None = None) -> list[Callable[[], Batch]]:
+    def batches(self, rows: Ints, tags: Any, with_neighbours: bool = True) -> list[Callable[[], Batch]]:
         """The same items in blocks, each made when it is asked for."""
         per_row = 4.0 * (4 * sum(self.widths) + 6 * tags.shape[1] + 64)
-        return [partial(self.batch, rows[block], tags) for block in row_blocks(rows.size, per_row, block_bytes)]
+        return [partial(self.batch, rows[block], tags, with_neighbours) for block in row_blocks(rows.size, per_row)]
 
     @staticmethod
     def _side_by_side(parts: list[Singles], size: int) -> Singles:
@@ -153,21 +167,35 @@ def fit_items(
     say: Callable[[str], None],
     searched: NDArray[np.bool_] | None = None,
 ) -> Items:
-    """Learn the space of each view, and search the neighbours of every item in it, among the ``searched`` ones."""
-    spaces, near, lists, columns = [], [], [], []
+    """Learn the space of each view, and search the neighbours of every item in it, among the ``searched`` ones.
+
+    The search comes by the cosines with the landmarks, from which the features are made that are kept.
+    """
+    spaces, near, lists, columns, seen = [], [], [], [], []
     searched = np.ones(n_items, dtype=bool) if searched is None else searched
+    n_views = 0 if views is None else len(views.names)
+    keeps_features = 0 < 4 * n_items * n_views * min(n_landmarks, n_items) <= _KEPT_FEATURES
     named = [] if views is None else list(zip(views.names, views.values(), views.mask.T, strict=True))
     for name, matrix, present in named:
         say(f"view {name}: kernel features and neighbours")
-        space = fit_view_space(name, matrix, present, n_landmarks, rng, threads)
+        space = open_view(name, matrix, present, n_landmarks, rng)
         able = space.has & searched
-        inverted = make_lists(space.units, able, rng) if able.sum() > ALL_PAIRS_UP_TO else None
-        own = np.arange(n_items, dtype=np.int64)
-        near.append(find_nearest(space.units, space.units, able, n_neighbours, threads, own=own, lists=inverted))
+        cosines = inverted = None
+        every_pair = able.sum() <= ALL_PAIRS_UP_TO
+        if every_pair and keeps_features:
+            found, cosines = nearest_of_all(space.units, able, n_neighbours, threads, watched=space.landmarks)
+            space = fit_kernel(space, cosines, rng, threads)
+        else:
+            space = fit_kernel(space, None, rng, threads)
+            inverted = None if every_pair else make_lists(space.units, able, rng)
+            found, _ = nearest_of_all(space.units, able, n_neighbours, threads, inverted)
+        near.append(found)
+        seen.append(cosines)
         spaces.append(space)
         lists.append(inverted)
         columns.append(_most_frequent(space.units) if n_landmarks else np.zeros(0, dtype=np.int64))
-    return Items(n_items, n_neighbours, tuple(spaces), tuple(near), tuple(lists), searched, tuple(columns))
+    items = Items(n_items, n_neighbours, tuple(spaces), tuple(near), tuple(lists), searched, tuple(columns))
+    return items.remembering(seen, threads) if n_landmarks else items
 
 
 def _most_frequent(units: Any) -> Ints:

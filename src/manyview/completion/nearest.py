@@ -12,7 +12,7 @@ from ..blocks import Workers, row_blocks
 from ..data.nearest import Within, alike_among, most_alike
 from ..types import Ints, Singles
 
-__all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "weights_of"]
+__all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "nearest_of_all", "weights_of"]
 
 
 ALL_PAIRS_UP_TO = 50_000
@@ -65,14 +65,33 @@ def find_nearest(
     """The ``k`` rows of ``base`` of largest cosine, for each row of ``queries``. Both hold unit rows.
 
     Rows of ``base`` outside ``has`` are nobody's neighbour, nor is an item its own: ``own`` gives the row of
-    ``base`` that each query is, all of them in order where queries are the base itself. Takes O(n_queries x n_has d)
-    time and a block of cosines per thread; with ``lists`` O(n_queries sqrt(n) d).
+    ``base`` that each query is. Takes O(n_queries x n_has d) time and a block of cosines per thread; with ``lists``
+    O(n_queries sqrt(n) d).
     """
-    if queries is base and own is not None and lists is None and 2 * has.sum() >= own.size:
-        items, cosines = alike_among(base, k, threads, has)
-    else:
-        within = _among(queries, has) if lists is None else _by_list(queries, lists, own)
-        items, cosines = most_alike(queries, base, k, threads, present=has, own=own, within=within)
+    within = _among(queries, has) if lists is None else _by_list(queries, lists, own)
+    return _found(*most_alike(queries, base, k, threads, present=has, own=own, within=within))
+
+
+def nearest_of_all(
+    units: Matrix,
+    has: NDArray[np.bool_],
+    k: int,
+    threads: Workers,
+    lists: InvertedLists | None = None,
+    watched: Ints | None = None,
+) -> tuple[Nearest, Singles | None]:
+    """``find_nearest`` of unit rows among themselves, and the cosine of every row with the ``watched`` ones.
+
+    The cosines are a by-product: None where not every pair is compared.
+    """
+    if lists is None and 2 * has.sum() >= units.shape[0]:
+        items, cosines, seen = alike_among(units, k, threads, has, watched)
+        return _found(items, cosines), seen
+    own = np.arange(units.shape[0], dtype=np.int64)
+    return find_nearest(units, units, has, k, threads, own=own, lists=lists), None
+
+
+def _found(items: NDArray[np.int32], cosines: Singles) -> Nearest:
     found = cosines > 0
     return Nearest(np.where(found, items, 0), np.where(found, cosines, 0.0))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..types import Floats
 from .batch import Batch
-from .ridge import Moments, fit_ridge
+from .ridge import Fit, Moments, fit_ridge
 
 __all__ = ["MOST_DECIDING", "TAG_GRID", "VIEW_GRID", "Penalties", "choose_penalties", "choose_word_penalties", "press"]
 
@@ -37,11 +37,32 @@ def press(
     moments: Moments, sample: Batch, tag_penalty: float | None, feature_penalties: Floats, *, on_words: bool = False
 ) -> float:
     """Sum of squared errors on a sample of items, each predicted by a fit without it."""
-    fit = fit_ridge(moments, tag_penalty, feature_penalties, rare=False, on_words=on_words)
+    return _error(fit_ridge(moments, tag_penalty, feature_penalties, rare=False, on_words=on_words), sample)
+
+
+def _error(fit: Fit, sample: Batch) -> float:
     ridge = replace(fit.ridge, leverage=fit.leverage(np.float32)(sample))
     sample = replace(sample, rows=np.arange(sample.tags.shape[0]))
     errors = (ridge.scores(sample) - sample.tags.toarray())[:, ridge.frequent].astype(np.float64)
     return float(np.einsum("ij,ij->", errors, errors))
+
+
+@dataclass
+class _Tried:
+    """Errors on a sample, and the fit of the smallest so far, if it knows all of ``n_tags``."""
+
+    moments: Moments
+    sample: Batch
+    n_tags: int
+    least: float = np.inf
+    best: Fit | None = None
+
+    def error(self, tag_penalty: float | None, feature_penalties: Floats) -> float:
+        fit = fit_ridge(self.moments, tag_penalty, feature_penalties, rare=False)
+        error = _error(fit, self.sample)
+        if error < self.least and fit.ridge.frequent.size == self.n_tags:
+            self.least, self.best = error, fit
+        return error
 
 
 def choose_penalties(
@@ -51,13 +72,15 @@ def choose_penalties(
     tagged: Batch,
     widths: list[int],
     say: Callable[[str], None],
-) -> Penalties:
+) -> tuple[Penalties, Fit | None, Fit | None]:
     """Walk the grids while the error of leaving items out falls: 10 to 20 inversions.
 
     The joint ridge learns from all items (``moments``, judged by ``sample``), that on the views alone from items with
-    tags. Of many tags the most frequent decide.
+    tags. Of many tags the most frequent decide. The fits at the ends of the walks, with the tags and on the views
+    alone, come with the penalties; None where there are many tags, or no views.
     """
-    if moments.tag_sums.size > MOST_DECIDING:
+    n_tags = moments.tag_sums.size
+    if n_tags > MOST_DECIDING:
         moments, sample = _of_frequent(moments, sample)
         of_tagged, tagged = _of_frequent(of_tagged, tagged)
     bare = replace(sample, features=sample.features[:, :0])
@@ -65,15 +88,16 @@ def choose_penalties(
     tags = _walk(TAG_GRID, 10.0, lambda value: press(without, bare, value, np.zeros(0)))
     if not widths:
         say(f"penalty of the tags {tags:g}")
-        return Penalties(tags, (), ())
+        return Penalties(tags, (), ()), None, None
+    with_tags, without_tags = _Tried(moments, sample, n_tags), _Tried(of_tagged, tagged, n_tags)
 
     @cache  # a walk begins where the one before it ended
     def joint(tag_penalty: float, *penalties: float) -> float:
-        return press(moments, sample, tag_penalty, np.repeat(penalties, widths))
+        return with_tags.error(tag_penalty, np.repeat(penalties, widths))
 
     @cache
     def on_views(*penalties: float) -> float:
-        return press(of_tagged, tagged, None, np.repeat(penalties, widths))
+        return without_tags.error(None, np.repeat(penalties, widths))
 
     views = [_START] * len(widths)
     for v in range(len(widths)):
@@ -83,7 +107,7 @@ def choose_penalties(
     for v in range(len(widths)):
         alone[v] = _walk(VIEW_GRID, alone[v], lambda value, v=v: on_views(*alone[:v], value, *alone[v + 1 :]))  # type: ignore[misc]
     say(f"penalties: tags {tags:g}, views {views} with the tags and {alone} without")
-    return Penalties(tags, tuple(views), tuple(alone))
+    return Penalties(tags, tuple(views), tuple(alone)), with_tags.best, without_tags.best
 
 
 def choose_word_penalties(

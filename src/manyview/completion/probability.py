@@ -68,12 +68,12 @@ def fit_calibration(hidden: NDArray[Any], unknown: NDArray[Any], n_below: int = 
     # Equal scores belong to one step: what they share cannot depend on their order.
     edge = np.unique(value[np.arange(n_steps) * value.size // n_steps])
     bound = np.append(np.searchsorted(value, edge), value.size)
-    step = np.searchsorted(edge, unknown, side="right")
-    below = unknown[step == 0]
+    lies_below = unknown < edge[0]
+    step, below = np.searchsorted(edge, unknown[~lies_below], side="right"), unknown[lies_below]
     # Below all hidden tags is one more step. Half a tag more in every step keeps its odds finite.
     n_hidden = np.concatenate([[0], np.diff(bound)]) + 0.5
     n_unknown = np.bincount(step, minlength=edge.size + 1) + 0.5
-    n_unknown[0] += n_below
+    n_unknown[0] += below.size + n_below
     size = n_hidden + n_unknown
     share = isotonic_regression(n_hidden / size, weights=size).x
     lowest = np.median(below) if below.size else value[0]

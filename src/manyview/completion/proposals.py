@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.checks import as_generator, check_number
+from ..types import Floats, Ints, Singles
 from .audit import batch_size, standing
 from .evidence import Evidence
 from .probability import how_sure
 
-__all__ = ["Audited", "Proposal", "Proposals", "best_of_rows"]
+__all__ = ["Audited", "Picked", "Proposal", "Proposals", "best_of_rows"]
 
 _AT_ONCE = 2048
 
@@ -48,6 +49,25 @@ class Proposal:
         return how_sure(self.probability, self.trusted)
 
 
+class Picked(NamedTuple):
+    """Pairs of item and tag that are to be proposed: an entry of each array for each of them.
+
+    records : how likely the owner's record would contain the tag
+    new : how likely nobody has looked at the item yet
+    """
+
+    items: Ints
+    columns: Ints
+    scores: Singles
+    records: Floats
+    new: Floats
+    probabilities: Floats
+
+    def only(self, kept: NDArray[Any]) -> Picked:
+        """Some of them."""
+        return Picked(*(part[kept] for part in self))
+
+
 class Audited(NamedTuple):
     """What an audit of proposals has come to."""
 
@@ -74,23 +94,13 @@ class Proposals(Sequence[Proposal]):
 
     def __init__(
         self,
-        items: NDArray[np.int64],
-        columns: NDArray[np.int64],
-        scores: NDArray[np.float32],
-        probabilities: NDArray[np.float64],
-        records: NDArray[np.float64],
-        new: NDArray[np.float64],
+        picked: Picked,
         trusted: NDArray[np.bool_],
         tag_names: Sequence[str],
         item_ids: NDArray[Any],
         explain: Explain,
     ) -> None:
-        self.items = items
-        self.columns = columns
-        self.scores = scores
-        self.probabilities = probabilities
-        self.records = records
-        self.new = new
+        self.items, self.columns, self.scores, self.records, self.new, self.probabilities = picked
         self.trusted = trusted
         self._tag_names = tag_names
         self._item_ids = item_ids

@@ -15,7 +15,7 @@ from ..blocks import Workers
 from ..types import Floats, Ints, Singles
 from .batch import Batch, Source
 from .items import Items
-from .models import Extras
+from .models import Extras, source_of_model
 from .nearest import InvertedLists, Nearest
 from .penalties import Penalties, choose_penalties, choose_word_penalties
 from .probability import Calibration, fit_calibration
@@ -35,7 +35,7 @@ from .sources import (
 from .stacking import COLD, WARM, Judged, judge_scores, mixed, stack_weights, sum_squares
 from .view_space import ViewSpace
 
-__all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe", "pack", "unpack"]
+__all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe", "pack", "source_names", "unpack"]
 
 
 COMBINED = ("joint", "view_ridge", "neighbours", "naive_bayes", "frequency")
@@ -86,6 +86,13 @@ class Recipe:
         """How likely the owner's record would contain the tag: for one score per entry of ``is_cold``."""
         warm, cold = (self.calibrations[group].record(scores) for group in (WARM, COLD))
         return np.where(is_cold, cold, warm)
+
+
+def source_names(method: str, model: Any) -> tuple[str, ...]:
+    """Who is asked: one source, or all of them, and a fitted model where there is one."""
+    if method != "combined":
+        return (method,)
+    return COMBINED if model is None else (*COMBINED, source_of_model(model))
 
 
 def fit_recipe(
@@ -252,18 +259,18 @@ def _fit_ridges(
         moments = of_tagged.and_untagged(gather_moments(items.features, width, tags[:, :0], untagged, threads))
 
     def sample_of(rows: Ints) -> Batch:
-        return items.batch(np.sort(rng.permutation(rows)[:_PRESS_ITEMS]).astype(np.int64), tags)
+        return items.batch(np.sort(rng.permutation(rows)[:_PRESS_ITEMS]).astype(np.int64), tags, False)
 
     sample = sample_of(everyone)
     on_tagged = sample_of(tagged) if untagged.size else sample
-    penalties = choose_penalties(moments, sample, of_tagged, on_tagged, items.widths, say)
+    penalties, joint, on_views = choose_penalties(moments, sample, of_tagged, on_tagged, items.widths, say)
     fits = {}
     if "joint" in names:
         penalty = np.repeat(np.asarray(penalties.joint_views, dtype=np.float64), items.widths)
-        fits["joint"] = (fit_ridge(moments, penalties.tags, penalty), everyone)
+        fits["joint"] = (joint or fit_ridge(moments, penalties.tags, penalty), everyone)
     if "view_ridge" in names:
         penalty = np.repeat(np.asarray(penalties.views, dtype=np.float64), items.widths)
-        fits["view_ridge"] = (fit_ridge(of_tagged, None, penalty), tagged)
+        fits["view_ridge"] = (on_views or fit_ridge(of_tagged, None, penalty), tagged)
     if "words" in names:
         n_words = sum(items.word_widths)
         of_words = gather_moments(items.words, n_words, tags, everyone, threads)
@@ -272,9 +279,9 @@ def _fit_ridges(
         fits["words"] = (fit_ridge(of_words, chosen[0], np.full(n_words, chosen[1]), on_words=True), everyone)
     made: dict[str, Source] = {}
     for name, (fit, rows) in fits.items():
-        ridge = made[name] = fit.with_leverage(items.batches(rows, tags), everyone.size, threads)
+        ridge = made[name] = fit.with_leverage(items.batches(rows, tags, False), everyone.size, threads)
         if tags.shape[0] >= _ENOUGH_TO_WARN:
-            _warn_clipped(ridge, items.batches(sample.rows, tags))
+            _warn_clipped(ridge, items.batches(sample.rows, tags, False))
     return made, penalties
 
 

@@ -119,7 +119,8 @@ class Judged:
     @property
     def surest(self) -> Singles:
         """The largest scores of tags that are not known: of a twentieth of the items, and twenty at least."""
-        return np.sort(self.unknown)[::-1][: max(20, self.n_items // 20)]
+        n = min(self.unknown.size, max(20, self.n_items // 20))
+        return np.sort(np.partition(self.unknown, -n)[-n:])[::-1] if n else self.unknown
 
 
 def judge_scores(

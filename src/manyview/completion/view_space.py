@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
 from ..types import Floats, Ints, Singles
 
-__all__ = ["ViewSpace", "fit_view_space", "unit_rows"]
+__all__ = ["ViewSpace", "fit_kernel", "open_view", "unit_rows"]
 
 
 _WIDTH_SAMPLE = 2_000
@@ -52,40 +52,58 @@ class ViewSpace:
         """Centred kernel features of some unit rows; a row of zeros where there is no evidence."""
         if not self.n_features:
             return np.zeros((units.shape[0], 0), dtype=np.float32)
-        found = _kernel(units, self.units[self.landmarks], self.width) @ self.basis - self.centre
-        found[~_speaks(units)] = 0.0
+        return self.features_by(self.cosines(units), _speaks(units))
+
+    def features_by(self, cosines: Singles, speaks: NDArray[np.bool_]) -> Singles:
+        """The same from the cosines with the landmarks, which are overwritten, and whether each row says anything."""
+        found = _kernel(cosines, self.width) @ self.basis
+        found -= self.centre
+        found[~speaks] = 0.0
         return found
 
+    def cosines(self, units: Matrix) -> Singles:
+        """Of some unit rows with the landmarks: (n_rows, n_landmarks)."""
+        found = units @ self.units[self.landmarks].T
+        return np.asarray(found.toarray() if is_sparse(found) else found, dtype=np.float32)
 
-def fit_view_space(
-    name: str,
-    matrix: Matrix,
-    present: NDArray[np.bool_],
-    n_landmarks: int,
-    rng: np.random.Generator,
-    threads: Workers,
+
+def open_view(
+    name: str, matrix: Matrix, present: NDArray[np.bool_], n_landmarks: int, rng: np.random.Generator
 ) -> ViewSpace:
-    """Learn the space of one view. Takes O(n (d + M)) time per feature of the kernel and n x d single floats."""
+    """Unit rows of one view, and which of them are landmarks; no kernel yet. Takes n x d single floats."""
     shift, scale = _column_statistics(matrix, present)
     units = unit_rows(matrix, present, shift, scale)
     has = _speaks(units)
     able = np.flatnonzero(has)
     landmarks = np.sort(rng.choice(able, size=min(n_landmarks, able.size), replace=False)).astype(np.int64)
-    if not landmarks.size:
-        none = np.zeros((0, 0), dtype=np.float32)
-        return ViewSpace(name, shift, scale, units, has, landmarks, 1.0, none, none[0:0].ravel())
+    none = np.zeros((landmarks.size, 0), dtype=np.float32)
+    return ViewSpace(name, shift, scale, units, has, landmarks, 1.0, none, none[:0].ravel())
+
+
+def fit_kernel(space: ViewSpace, seen: Singles | None, rng: np.random.Generator, threads: Workers) -> ViewSpace:
+    """The same with features of the kernel. Takes O(n (d + M)) time per feature.
+
+    ``seen`` are the cosines of all items with the landmarks where they are at hand, else None.
+    """
+    if not space.landmarks.size:
+        return space
+    able, landmarks = np.flatnonzero(space.has), space.landmarks
+
+    def cosines(rows: Ints) -> Singles:
+        return space.cosines(space.units[rows]) if seen is None else seen[rows]
+
     sample = able if able.size <= _WIDTH_SAMPLE else rng.choice(able, size=_WIDTH_SAMPLE, replace=False)
-    median = float(np.median(_squared_distances(units[sample], units[landmarks])))
+    median = float(np.median(_squared_distances(cosines(sample))))
     width = 2.0 * median if median > 0 else 1.0
-    basis = _whitening(_kernel(units[landmarks], units[landmarks], width))
+    basis = _whitening(_kernel(cosines(landmarks), width))
     # The exact mean up to 2,000 items; beyond, a sample: the intercept of the ridge absorbs the difference.
     rows = able if able.size <= _MEAN_SAMPLE else np.sort(rng.choice(able, size=_MEAN_SAMPLE, replace=False))
 
     def total(block: slice) -> Floats:
-        return _kernel(units[rows[block]], units[landmarks], width).sum(axis=0, dtype=np.float64)
+        return _kernel(cosines(rows[block]), width).sum(axis=0, dtype=np.float64)
 
     mean = sum(threads.map(total, row_blocks(rows.size, 8.0 * landmarks.size)), np.zeros(landmarks.size)) / rows.size
-    return ViewSpace(name, shift, scale, units, has, landmarks, width, basis, (mean @ basis).astype(np.float32))
+    return replace(space, width=width, basis=basis, centre=(mean @ basis).astype(np.float32))
 
 
 def unit_rows(matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats) -> Matrix:
@@ -155,14 +173,18 @@ def _speaks(units: Matrix) -> NDArray[np.bool_]:
     return np.asarray(np.any(units != 0, axis=1))
 
 
-def _squared_distances(units: Matrix, landmarks: Matrix) -> Singles:
-    cosines = units @ landmarks.T
-    cosines = cosines.toarray() if is_sparse(cosines) else cosines
-    return np.maximum(2.0 - 2.0 * cosines, 0.0, dtype=np.float32)
+def _squared_distances(cosines: Singles) -> Singles:
+    """Of unit rows, in the place of their cosines."""
+    cosines *= -2.0
+    cosines += 2.0
+    return np.maximum(cosines, 0.0, out=cosines)
 
 
-def _kernel(units: Matrix, landmarks: Matrix, width: float) -> Singles:
-    return np.exp(_squared_distances(units, landmarks) / np.float32(-width))
+def _kernel(cosines: Singles, width: float) -> Singles:
+    """In the place of the cosines."""
+    values = _squared_distances(cosines)
+    values /= np.float32(-width)
+    return np.exp(values, out=values)
 
 
 def _whitening(block: Singles) -> Singles:

@@ -89,10 +89,13 @@ def most_alike(
     return ids, products
 
 
-def alike_among(rows: Matrix, k: int, threads: Workers, present: Mask) -> tuple[Numbers, NDArray[Any]]:
+def alike_among(
+    rows: Matrix, k: int, threads: Workers, present: Mask, watched: Places | None = None
+) -> tuple[Numbers, NDArray[Any], NDArray[Any]]:
     """``most_alike`` of rows to each other, nobody being alike to itself, for half of the products.
 
-    Strips of the upper half are read along their rows by threads, and down their columns here, in order.
+    Strips of the upper half are read along their rows by threads, and down their columns here, in order. The products
+    of every row with the ``watched`` ones (row numbers, rising) come third: (n_rows, n_watched).
     """
     from ._nearest_kernels import join_alike, keep_alike, keep_alike_below
 
@@ -100,6 +103,8 @@ def alike_among(rows: Matrix, k: int, threads: Workers, present: Mask) -> tuple[
     ids = np.zeros((n_rows, k), dtype=np.int32)
     best = np.full((n_rows, k), -np.inf, dtype=rows.dtype)
     worst = np.full(n_rows, -np.inf, dtype=rows.dtype)
+    watched = np.zeros(0, dtype=np.int64) if watched is None else watched
+    seen = np.empty((n_rows, watched.size), dtype=rows.dtype)
 
     def strip(block: slice) -> tuple[slice, Any, Numbers, NDArray[Any]]:
         near = rows[block] @ rows[block.start :].T
@@ -108,10 +113,13 @@ def alike_among(rows: Matrix, k: int, threads: Workers, present: Mask) -> tuple[
         keep_alike(near, present[block.start :], np.arange(near.shape[0]), found, products)
         return block, near, found, products
 
-    for block, near, found, products in threads.map(strip, row_blocks(n_rows, 8.0 * n_rows)):
+    for block, near, found, products in threads.map(strip, row_blocks(n_rows, rows.dtype.itemsize * float(n_rows))):
         join_alike(found + np.int32(block.start), products, ids[block], best[block])
         keep_alike_below(near, block.start, present, worst, ids, best)
-    return ids, best
+        first, last = np.searchsorted(watched, [block.start, block.stop])
+        seen[block, first:] = near[:, watched[first:] - block.start]
+        seen[block.stop :, first:last] = near[watched[first:last] - block.start, near.shape[0] :].T
+    return ids, best, seen
 
 
 def nearest_among(

@@ -51,6 +51,8 @@ class ClusterName:
     """Is it only guessed? Then ``name`` ends with a question mark."""
     hint: tuple[str, ...] = ()
     """Words that the pictures suggest, but not clearly enough for a name."""
+    lift: float | None = None
+    """Of a guess: the mean score of its first word over the pictures, from 0 to 1."""
 
     def __str__(self) -> str:
         return self.name
@@ -282,7 +284,13 @@ def _made_distinct(
         is_guess = one.source == "looks"
         name = SEPARATOR.join(words) + ("?" if is_guess else "")
         named[one.label] = ClusterName(
-            one.label, name, tuple(words), one.source, is_guess, tuple(hints.get(one.label, ()))
+            one.label,
+            name,
+            tuple(words),
+            one.source,
+            is_guess,
+            tuple(hints.get(one.label, ())),
+            one.strength if is_guess else None,
         )
     return dict(sorted(named.items()))
 

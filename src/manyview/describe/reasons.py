@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -87,12 +88,15 @@ class ItemReason:
         return plain
 
 
-def explain_item(profiles: ClusterProfiles, item: int, *, n_exemplars: int = 3) -> ItemReason:
+def explain_item(
+    profiles: ClusterProfiles, item: int, *, n_exemplars: int = 3, view_words: Mapping[str, str] | None = None
+) -> ItemReason:
     """Say why an item is where it is: as data, and as one plain sentence (``str(reason)``).
 
     ``profiles`` come from ``cluster_profiles``; ``item`` is a row number. O(n_features) time for each exemplar of the
     cluster. What counts is closeness, view by view, whatever method made the clusters; where closeness alone would
-    have put the item elsewhere, the sentence says so.
+    have put the item elsewhere, the sentence says so. ``view_words`` are what it calls views, where that is not their
+    name.
 
     >>> import numpy as np
     >>> from manyview.describe.profiles import cluster_profiles
@@ -123,7 +127,7 @@ def explain_item(profiles: ClusterProfiles, item: int, *, n_exemplars: int = 3) 
         "own_tags": alone,
         "exemplars": () if code < 0 else _exemplars(profiles, item, label, n_exemplars),
     }
-    return ItemReason(**found, sentence=_sentence(profiles, **found))
+    return ItemReason(**found, sentence=_sentence(profiles, view_words or {}, **found))
 
 
 def _tags_of(profiles: ClusterProfiles, item: int, code: int) -> tuple[tuple[TagShare, ...], tuple[str, ...]]:
@@ -171,12 +175,12 @@ def _exemplars(profiles: ClusterProfiles, item: int, label: int, limit: int) -> 
     return tuple(LikeItem(int(others[i]), float(values[i])) for i in order)
 
 
-def _sentence(profiles: ClusterProfiles, **found: Any) -> str:
-    parts = [_place(profiles, found), _tags(found), _like(profiles, found["exemplars"])]
+def _sentence(profiles: ClusterProfiles, words: Mapping[str, str], **found: Any) -> str:
+    parts = [_place(profiles, words, found), _tags(found), _like(profiles, found["exemplars"])]
     return " ".join(part for part in parts if part)
 
 
-def _place(profiles: ClusterProfiles, found: dict[str, Any]) -> str:
+def _place(profiles: ClusterProfiles, words: Mapping[str, str], found: dict[str, Any]) -> str:
     name, runner_up, margin = profiles.item_name(found["item"]), found["runner_up"], found["margin"]
     if found["label"] < 0:
         nearest = "" if runner_up is None else f'; the closest is "{runner_up.name}" ({runner_up.closeness:.2f})'
@@ -191,16 +195,16 @@ def _place(profiles: ClusterProfiles, found: dict[str, Any]) -> str:
         (view for view in found["views"] if view.margin is not None and view.weight > 0),
         key=lambda view: -view.weight * view.margin,
     )
-    for_it = [_figures(view) for view in told if view.margin > 0][:_TOLD]
-    against_it = [_figures(view) for view in reversed(told) if view.margin <= 0][:_TOLD]
+    for_it = [_figures(view, words) for view in told if view.margin > 0][:_TOLD]
+    against_it = [_figures(view, words) for view in reversed(told) if view.margin <= 0][:_TOLD]
     if margin > 0 and for_it:
         doubt = f", although {_listed(against_it)} would rather put it there" if against_it else ""
         return f'{place} rather than in "{runner_up.name}" by {_listed(for_it)}{doubt}.'
     return f'{place}, although it is closer to "{runner_up.name}" by {_listed(against_it or for_it)}.'
 
 
-def _figures(view: ViewPull) -> str:
-    return f"{view.view} ({view.own:.2f} against {view.other:.2f})"
+def _figures(view: ViewPull, words: Mapping[str, str]) -> str:
+    return f"{words.get(view.view, view.view)} ({view.own:.2f} against {view.other:.2f})"
 
 
 def _tags(found: dict[str, Any]) -> str:

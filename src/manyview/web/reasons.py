@@ -15,7 +15,7 @@ from ..describe.profiles import ClusterProfiles
 from ..describe.reasons import explain_item
 from ..errors import ManyviewError
 from ..workflow.collection import Collection
-from ..workflow.reading.explain import profiles_of_run
+from ..workflow.reading.explain import VIEW_WORDS, profiles_of_run
 from ..workflow.reading.index import Index
 from . import models
 from .members import member_facts
@@ -119,7 +119,7 @@ def _versions(index: Index, run: Run) -> tuple[int, ...]:
 
 
 def _why(index: Index, run: Run, profiles: ClusterProfiles, item: int) -> models.Why:
-    reason = explain_item(profiles, index.row_of(item))
+    reason = explain_item(profiles, index.row_of(item), view_words=VIEW_WORDS)
     names, other = index.cluster_names(run), reason.runner_up
     return models.Why(
         sentence=reason.sentence.encode("utf-8", "replace").decode(),

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..collection.items import Fingerprint, Item, Problem
 from ..collection.safety.heal import damaged_packs, damaged_views, set_aside_packs, set_aside_rows
@@ -24,7 +23,7 @@ from ..features.base import Extractor, extractor, extractor_names, register_extr
 from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..ingest.capture import FILE_TIME
 from ..types import Progress
-from .computed import Computed, Note
+from .computed import Computed, Note, add_rows, restore_learned
 from .own_model import embedding_extractor, read_pair
 from .remember import fold_duplicates, recognise_moved, remember_contents
 
@@ -35,7 +34,6 @@ __all__ = [
     "compute_views",
     "default_views",
     "each_row",
-    "learned_extractor",
     "occasions",
 ]
 
@@ -294,7 +292,7 @@ def _keep(
         for one in made:
             if one.name in rows:
                 ids, matrix = rows[one.name]
-                _add(collection, one, matrix, np.array(ids, dtype=np.int64), done)
+                add_rows(collection, one, matrix, np.array(ids, dtype=np.int64), done)
         collection.thumbs.add({number: one.thumbnail for number, one in found.items()})
         collection.items.describe(
             (Fingerprint(number, one.hash, one.signature), one.width, one.height) for number, one in found.items()
@@ -328,7 +326,7 @@ def _learn(
     progress: Progress | None,
 ) -> bool:
     """Take back what was learned, or learn from pictures spread evenly over the collection; False: there are none."""
-    if _restored(collection, one):
+    if restore_learned(collection, one):
         return True
     chosen = [items[place] for place in np.unique(np.linspace(0, len(items) - 1, min(_SAMPLE, len(items))).astype(int))]
     if progress is not None:
@@ -341,38 +339,6 @@ def _learn(
     if first is not None:
         one.learn(itertools.chain([first], pictures), n_jobs=n_jobs)
     return first is not None
-
-
-def learned_extractor(collection: Store, name: str) -> Extractor:
-    """The extractor of a computed view, with what it learned there: it codes others' items in the same way."""
-    one = extractor(name)
-    if not _restored(collection, one):
-        raise StoreError(
-            f"{collection.path} has not kept what the view {name!r} learned. Compute it again: "
-            f"`manyview features {collection.path} --view {name} --again`."
-        )
-    return one
-
-
-def _restored(collection: Store, one: Extractor) -> bool:
-    if one.name not in collection.view_names or collection.segments.info(one.name).version != one.version:
-        return False
-    state = collection.segments.state(one.name)
-    if state:
-        one.restore(state)
-    return bool(state)
-
-
-def _add(collection: Store, one: Extractor, matrix: Any, ids: NDArray[np.int64], done: Computed) -> None:
-    """Rows, and with the first of them what the extractor learned."""
-    fresh = one.name not in collection.view_names or collection.segments.info(one.name).version != one.version
-    model = getattr(one, "model", None)
-    settings = None if model is None else {"model": str(model)}
-    with collection.transaction():
-        kept = collection.add_view(one.name, one.version, matrix, ids, columns=one.columns, settings=settings)
-        if fresh and one.learns:
-            collection.segments.put_state(one.name, one.state())
-    done.rows[one.name] = done.rows.get(one.name, 0) + kept
 
 
 # --- texts, dates and places ---
@@ -400,10 +366,10 @@ def _read_occasions(collection: Store, one: Extractor, done: Computed) -> None:
     wanted = [number for number in collection.missing_rows(one.name, one.version).tolist() if number in known]
     if not wanted:
         return
-    if not _restored(collection, one):
+    if not restore_learned(collection, one):
         one.learn(list(known.values()))
     matrix = one.extract([known[number] for number in wanted])
-    _add(collection, one, matrix, np.array(wanted, dtype=np.int64), done)
+    add_rows(collection, one, matrix, np.array(wanted, dtype=np.int64), done)
 
 
 def _read_texts(
@@ -416,12 +382,12 @@ def _read_texts(
         return
     if progress is not None:
         progress("reading texts", 0, len(wanted))
-    if not _restored(collection, one):
+    if not restore_learned(collection, one):
         one.learn(list(has_text.values()), n_jobs=n_jobs)
     if not one.columns:
         done.notes.append(Note("lacking", one.name, f"no view {one.name!r}: no word is in two texts."))
         return
     matrix = one.extract([has_text[number] for number in wanted], n_jobs=n_jobs)
-    _add(collection, one, matrix, np.array(wanted, dtype=np.int64), done)
+    add_rows(collection, one, matrix, np.array(wanted, dtype=np.int64), done)
     if progress is not None:
         progress("reading texts", len(wanted), len(wanted))

@@ -13,7 +13,10 @@ from ...methods.consensus.number import ClusterNumbers
 from ..clusters.state import State
 from ..run_views import describe_run
 
-__all__ = ["explain_in_run", "number_of_run", "profiles_of_run"]
+__all__ = ["VIEW_WORDS", "explain_in_run", "number_of_run", "profiles_of_run"]
+
+VIEW_WORDS = {"embedding": "looks"}
+"""What sentences call views whose names are for those who compute them; ``viewWord`` of the pages knows the same."""
 
 
 def profiles_of_run(collection: Store, run: Run) -> ClusterProfiles:
@@ -33,4 +36,4 @@ def explain_in_run(collection: Store, run: Run, item_id: int) -> ItemReason:
     row = int(np.searchsorted(collection.items.ids, item_id))
     if row >= len(collection.items) or collection.items.ids[row] != item_id:
         raise ParameterError(f"item {item_id} is not in the collection any more.")
-    return explain_item(profiles_of_run(collection, run), row)
+    return explain_item(profiles_of_run(collection, run), row, view_words=VIEW_WORDS)

@@ -1,7 +1,8 @@
 """From nothing to tags: which clusters are worth a question, in the order in which they are asked.
 
 A cluster few of whose members have a tag is asked about: with the word its pictures show or its owner named it by,
-else with no word, for the owner to say. A word that somebody has answered for a cluster is not asked about again.
+else with no word, for the owner to say. A word that somebody has answered for a cluster is not asked about again. The
+surest words come first, among equals the largest clusters.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class FirstQuestion:
 
 
 def first_questions(index: Index, run: Run | None) -> list[FirstQuestion]:
-    """What to ask the owner of pictures that nobody has tagged: clear words first, then the largest clusters."""
+    """What to ask the owner of pictures that nobody has tagged: the surest words first, then the largest clusters."""
     members = index.members(run)
     found = []
     for one in index.clusters(run):
@@ -45,7 +46,16 @@ def first_questions(index: Index, run: Run | None) -> list[FirstQuestion]:
         word, hint = _words(one)
         if word is None or not among(rows, index.answered_rows(word)).any():
             found.append(FirstQuestion(one, word, hint))
-    return sorted(found, key=lambda asked: (asked.word is None, -asked.cluster.size, asked.cluster.id))
+    return sorted(found, key=lambda asked: (-_sureness(asked), -asked.cluster.size, asked.cluster.id))
+
+
+def _sureness(asked: FirstQuestion) -> float:
+    """To a hundredth, as far as it goes: what its owner named it by is sure, and what nobody has a word for is not."""
+    if asked.word is None:
+        return -1.0
+    if asked.cluster.is_named:
+        return 1.0
+    return round(asked.cluster.profile["name"].get("lift") or 0.0, 2)  # runs before this was kept have none
 
 
 def _words(one: LiveCluster) -> tuple[str | None, tuple[str, ...]]:
