@@ -18,10 +18,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse import csr_matrix
+from sklearn.base import clone
 
 import manyview
-from manyview import AcceleratedKMeans, HierarchicalKMeans, RobustMultiviewKMeans
+from manyview import PLSA, AcceleratedKMeans, CanonicalFusion, HierarchicalKMeans, RobustMultiviewKMeans, Views
+from manyview.engines.choice import working
 from manyview.gpu import moments, topics
+from manyview.methods.canonical._moments import Pass
 
 from . import plain
 
@@ -41,21 +45,21 @@ def clock(work: Callable[[], Any], repeats: int = 5) -> float:
     return sorted(times)[repeats // 2]
 
 
-def per_iteration(form: str, fit: Callable[[], Any]) -> float:
+def per_iteration(form: str, fit: Callable[[], Any], task: str = "round_leaf") -> float:
     """Milliseconds from the beginning of a round to that of the next, median; the first few do not count."""
     module = importlib.import_module(form)
-    real, starts = module.round_leaf, []
+    real, starts = getattr(module, task), []
 
     def timed(*given: Any) -> Any:
         torch.cuda.synchronize()
         starts.append(time.perf_counter())
         return real(*given)
 
-    module.round_leaf = timed
+    setattr(module, task, timed)
     try:
         fit()
     finally:
-        module.round_leaf = real
+        setattr(module, task, real)
     return 1e3 * float(np.median(np.diff(starts)[4:]))
 
 
@@ -117,21 +121,33 @@ def plsa(n: int = 10_000_000, per_row: int = 20, n_words: int = 5000, K: int = 6
     words = (n_words * torch.rand(n * per_row, device="cuda", generator=g) ** 3).int().clamp(max=n_words - 1)
     ones = torch.ones(n * per_row, device="cuda")
     weight, inverse = torch.ones(n, device="cuda"), torch.full((n,), 1 / per_row, device="cuda")
-    counts = topics.make_counts(indptr, words, ones, inverse, weight, n_words)
     state = {"theta": torch.full((n, K), 1 / K, device="cuda")}
+    state["counts"] = topics.make_counts(indptr, words, ones, inverse, weight, n_words)
     phi = torch.empty(n_words, K, device="cuda").exponential_(generator=g)
     state["phi"] = phi / phi.sum(0)
 
     def step() -> None:
-        state["theta"], G, _ = topics.em_step(counts, state["theta"], state["phi"], 1e-30, 1e-18)
+        G, _ = topics.em_step(state["counts"], state["theta"], state["phi"], 1e-30, 1e-18, out=state["theta"])
         new = state["phi"] * G
         state["phi"] = (new / new.sum(0)).float()
 
-    ours = clock(step, 5)
-    by_row = words.reshape(n, per_row)
-    beside = clock(lambda: plain.plsa_step(by_row, 1 / per_row, state["theta"], state["phi"]), 2)
-    return {"what": f"PLSA, an EM step, {n:,} rows, {n * per_row:,} numbers, {n_words:,} words, K {K}", "ms": ours,
-            "plain_torch_ms": beside}  # fmt: skip
+    step_ms = clock(step, 5)
+    state["words"] = words.reshape(n, per_row)
+    beside = clock(lambda: plain.plsa_step(state["words"], 1 / per_row, state["theta"], state["phi"]), 2)
+    parts = (ones.cpu().numpy(), words.cpu().numpy(), indptr.int().cpu().numpy())
+    del words, ones, indptr
+    state.clear()
+    torch.cuda.empty_cache()
+    table = csr_matrix(parts, shape=(n, n_words))
+    table.sum_duplicates()
+
+    def fit() -> Any:
+        with manyview.on("cuda"):
+            return PLSA(K, n_init=1, max_iter=14, tol=0, random_state=0).fit(table)
+
+    return {"what": f"PLSA, {n:,} rows, {table.nnz:,} numbers, {n_words:,} words, K {K}",
+            "ms": per_iteration("manyview.methods.topics.device", fit, "sweep_leaf"),
+            "step_ms": step_ms, "plain_torch_ms": beside}  # fmt: skip
 
 
 def cca(n: int = 269_648) -> dict[str, Any]:
@@ -145,9 +161,17 @@ def cca(n: int = 269_648) -> dict[str, Any]:
         looks[i : i + 2**14, :512].double().T @ looks[i : i + 2**14, 512:1024].double() for i in range(0, n, 2**14)
     )
     found = moments.products([looks, tags])[0, 0][:512, 512:1024]
+    host = Views([looks.cpu().numpy(), tags.cpu().numpy()])
+
+    def whole() -> Any:
+        with manyview.on("cuda"), working(None) as engine:
+            over = Pass.over(host, engine)
+            return over.covariances(over.reduced_sides(host, [0, 1], 6144, 512, np.random.default_rng(0)))
+
     return {
         "what": f"CCA, products of {n:,} x (4,096 + 1,000)",
         "ms": clock(lambda: moments.products([looks, tags]), 3),
+        "from_memory_ms": clock(whole, 1),
         "plain_torch_ms": clock(lambda: (looks.T @ looks, looks.T @ tags, tags.T @ tags), 3),
         "relative_error": float((found - exact).norm() / exact.norm()),
     }
@@ -193,6 +217,67 @@ def identity(n: int = 50_000) -> dict[str, Any]:
     return {"what": f"labels that differ between threads and the device, of {n:,}", "rows": rows}
 
 
+def agreement(n: int = 20_000) -> dict[str, Any]:
+    """How far apart PLSA and CCA of threads and of the device are."""
+    rows = []
+    for kind in ("groups", "uniform", "grid"):
+        for dtype in ("float32", "float64"):
+            for missing in (0.0, 0.3):
+                lot = np.random.default_rng(1).random(n)
+                mask = np.column_stack([lot >= missing / 2, lot <= 1 - missing / 2])
+                for form in ("dense", "sparse"):
+                    case = f"{kind}, {dtype}, {missing:.0%} missing, {form}"
+                    for model, views in (
+                        (PLSA(20, n_init=1, max_iter=60, random_state=0), counted(kind, n)),
+                        (
+                            CanonicalFusion(8),
+                            made(kind, n) if form == "dense" else [few(view) for view in made(kind, n)],
+                        ),
+                    ):
+                        views = [view.astype(dtype) for view in views]
+                        views = [csr_matrix(view) for view in views] if form == "sparse" else views
+                        rows.append(compared(case, model, Views(views, mask=mask)))
+    return {"what": f"largest differences between threads and the device, {n:,} items", "rows": rows}
+
+
+def few(view: Any) -> Any:
+    """The largest fortieth of a view."""
+    return np.where(np.abs(view) > np.quantile(np.abs(view), 0.975), view, 0.0)
+
+
+def counted(kind: str, n: int) -> list[Any]:
+    """Two views of counts: twenty groups, no structure, or few different rows."""
+    rng = np.random.default_rng(3)
+    if kind == "uniform":
+        return [rng.poisson(0.4, (n, 120)), rng.poisson(0.4, (n, 60))]
+    topics = [rng.dirichlet(np.full(width, 0.05), 20) for width in (120, 60)]
+    which = rng.integers(20, size=n)
+    if kind == "grid":
+        few = [np.round(20 * one).clip(0, 4) for one in topics]
+        return [one[which] + (np.arange(one.shape[1]) == 0) for one in few]
+    return [np.array([rng.multinomial(20, one[k]) for k in which]) for one in topics]
+
+
+def compared(case: str, model: Any, views: Views) -> dict[str, Any]:
+    """One model, fitted here and there: largest differences, those of log-likelihoods over the largest of them."""
+    here, there = (_fitted(model, where, views) for where in ("threads", "cuda"))
+    row = {"case": case, "model": type(model).__name__}
+    for name in ("log_likelihood_", "topic_features_", "item_topics_", "correlations_"):
+        if hasattr(here, name):
+            one, other = getattr(here, name), getattr(there, name)
+            by = np.abs(one).max() if name == "log_likelihood_" else 1.0
+            row[name] = float(np.abs(one - other).max() / by) if one.shape == other.shape else None
+    if isinstance(here, PLSA):
+        row["labels"] = int((here.labels_ != there.labels_).sum())
+    print("  " + ", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    return row
+
+
+def _fitted(model: Any, where: str, views: Views) -> Any:
+    with manyview.on(where):
+        return clone(model).fit(views)
+
+
 CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "robust": robust,
     "kmeans-1000": lambda: kmeans(1_000),
@@ -200,6 +285,7 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "plsa": plsa,
     "cca": cca,
     "identity": identity,
+    "agreement": agreement,
 }
 
 

@@ -17,6 +17,7 @@ __all__ = [
     "holds_sparse",
     "is_dask",
     "is_sparse",
+    "makes_rows",
     "refuse_foreign",
     "refuse_malformed",
     "rows_of",
@@ -48,9 +49,16 @@ class NotNumbers(ViewError, TypeError):
 def is_sparse(value: Any) -> bool:
     """Is this a SciPy sparse matrix or array? Answers without importing SciPy for anything else.
 
-    So is what makes such rows when it is asked for some (``makes_csr``): it has a shape, dtype and nnz as they do.
+    So is what makes such rows when it is asked for some: it has a shape, dtype and nnz as they do.
     """
-    return type(value).__module__.startswith("scipy.sparse") or getattr(type(value), "makes_csr", False)
+    return type(value).__module__.startswith("scipy.sparse") or makes_rows(value)
+
+
+def makes_rows(value: Any) -> bool:
+    """Does this make CSR rows when it is asked for some (``makes_csr``)? It says of which ``rows`` it makes them, and
+    makes them of others after ``over(others)``.
+    """
+    return bool(getattr(type(value), "makes_csr", False))
 
 
 def is_dask(value: Any) -> bool:

@@ -73,8 +73,8 @@ def test_the_cheapest_cluster_of_views_with_gaps(tensor, seed, dtype):
         differences = np.nan_to_num(X[:, a:b].astype("f8") - F[host(labels), a:b].astype("f8"))
         np.add.at(expected, host(labels), D[v][:, None] * np.where(present[v][:, None], differences, 0.0))
         assert np.allclose(host(sums)[:, a:b], expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max())
-        assert np.allclose(host(mass)[v], np.bincount(host(labels), D[v], K), rtol=1e-12)
-        assert np.isclose(host(totals)[v], counts[present[v]] @ own[v][present[v]], rtol=1e-12)
+        assert np.allclose(host(mass)[:, v], np.bincount(host(labels), D[v], K), rtol=1e-12)
+        assert np.isclose(host(totals)[:, v].sum(), counts[present[v]] @ own[v][present[v]], rtol=1e-12)
 
 
 def test_sums_of_clusters_leave_out_rows_without_one(tensor, seed):
@@ -114,7 +114,12 @@ def test_a_step_of_plsa(tensor, seed, dtype, error, n_topics):
         *(tensor(part) for part in (A.indptr.astype("i8"), A.indices.astype("i4"), A.data.astype(dtype))),
         tensor(inverse.astype(dtype)), tensor(weight.astype(dtype)), 40,
     )  # fmt: skip
-    new, G, loglik = (host(part) for part in em_step(counts, tensor(theta), tensor(phi), 1e-30, 1e-18))
+    there = tensor(theta)
+    untouched = em_step(counts, there, tensor(phi), 1e-30, 1e-18)
+    assert (host(there) == theta).all()
+    G, loglik = (host(part) for part in em_step(counts, there, tensor(phi), 1e-30, 1e-18, out=there))
+    assert (host(untouched[0]) == G).all() and (host(untouched[1]) == loglik).all()
+    new = host(there)
     a, p = A.toarray() * inverse[:, None], theta.astype("f8") @ phi.T.astype("f8")
     shares = theta * (a / p @ phi)
     total = shares.sum(axis=1, keepdims=True)
@@ -126,7 +131,7 @@ def test_a_step_of_plsa(tensor, seed, dtype, error, n_topics):
 def test_products_of_views(tensor, seed, monkeypatch):
     from manyview.gpu import moments
 
-    monkeypatch.setattr(moments, "_ROWS", 100)
+    monkeypatch.setattr(moments, "ROWS", 100)
     monkeypatch.setattr(moments, "_COLUMNS", 8)
     rng = np.random.default_rng(seed)
     views = [rng.normal(size=(333, width)) for width in (30, 9)]

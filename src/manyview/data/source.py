@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix, holds_sparse, is_dask, is_sparse
+from ..arrays import Matrix, holds_sparse, is_dask, is_sparse, makes_rows
 from ..errors import ViewError
 
 __all__ = ["FilePart", "RowSource", "Rows", "csr_of", "file_part", "pieces_of", "source_of", "stack", "view_column"]
@@ -124,7 +124,9 @@ class RowSource:
         place = (start, stop)
         if place in self._open:
             return self._open[place]
-        columns = {name: column[start:stop] for name, column in self.columns.items() if not _is_chunked(column)}
+        columns = {
+            name: _between(column, start, stop) for name, column in self.columns.items() if not _is_chunked(column)
+        }
         for name, parts in (pieces or {}).items():
             columns[name] = stack(parts)
         rows = Rows(start, columns, self._kept.setdefault(place, {}))
@@ -135,11 +137,11 @@ class RowSource:
             self._open[place] = rows
         return rows
 
-    def take(self, items: NDArray[np.intp]) -> Rows:
-        """Chosen rows, in order, in memory."""
+    def take(self, items: NDArray[np.intp], names: Sequence[str] | None = None) -> Rows:
+        """Chosen rows, in order, in memory; of all columns where none are named."""
         columns = {}
-        for name, column in self.columns.items():
-            taken = column[items]
+        for name in self.columns if names is None else names:
+            taken = self.columns[name][items]
             columns[name] = taken.compute() if is_dask(taken) else taken
         return Rows(0, columns, {})
 
@@ -169,10 +171,32 @@ def _is_chunked(column: Any) -> bool:
     return column is None or is_dask(column)
 
 
+def _between(column: Any, start: int, stop: int) -> Any:
+    """Consecutive rows of a column, which are not copied."""
+    if (start, stop) == (0, column.shape[0]):
+        return column
+    if makes_rows(column):
+        return column.over(_between(column.rows, start, stop))
+    if is_sparse(column):
+        first, last = int(column.indptr[start]), int(column.indptr[stop])
+        indptr = column.indptr[start : stop + 1] - column.indptr[start]
+        return csr_of(column.data[first:last], column.indices[first:last], indptr, (stop - start, column.shape[1]))
+    return column[start:stop]
+
+
+class _MadeRows(NamedTuple):
+    """Rows that are made of others when they are asked for."""
+
+    maker: Any
+    rows: Any
+
+
 def _described(column: Any) -> Any:
     """A column as it is sent: by path where it lies in a file, and not at all where it is in chunks."""
     if _is_chunked(column):
         return None
+    if makes_rows(column):
+        return _MadeRows(column.over(None), _described(column.rows))
     if is_sparse(column):
         data, indices, indptr = (file_part(part) or part for part in (column.data, column.indices, column.indptr))
         return _SparseFiles(data, indices, indptr, column.shape)
@@ -201,6 +225,8 @@ def _opened(key: str, described: Mapping[str, Any]) -> RowSource:
 def _open_column(column: Any) -> Any:
     if isinstance(column, FilePart):
         return column.open()
+    if isinstance(column, _MadeRows):
+        return column.maker.over(_open_column(column.rows))
     if isinstance(column, _SparseFiles):
         data, indices, indptr = (part.open() if isinstance(part, FilePart) else part for part in column[:3])
         return csr_of(data, indices, indptr, column.shape)

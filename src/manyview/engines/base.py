@@ -15,7 +15,8 @@ A method hands an engine *tasks*. A task is a function at the top of a module, s
   None.
 - ``partial`` is whatever ``combine(total, partial) -> total`` can add up; ``add_up`` adds tuples of arrays in place.
 
-A task is pure: the same arguments give the same bits, wherever and however often it runs. ``engine.map(task, source,
+A task is pure: the same arguments give the same bits, wherever and however often it runs. It may write its new state
+over the old one and return that very array: then nobody holds two copies. ``engine.map(task, source,
 plan, shared, states)`` yields ``(partial, state)`` for each span, in order. The order of all sums is one fixed tree, a
 function of the number of rows and of the plan alone: the leaves of a span are added in order, then the spans are, by
 ``total``. So every engine gives the same answer. States come back as the engine keeps them (an array, or a file's
@@ -24,20 +25,40 @@ name): hand them on to the next ``map``, and read them with ``engine.read``.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..blocks import Workers, row_blocks
 from ..data.source import Rows, RowSource
+from ..durable import make_folder, write_array
 
-__all__ = ["Combine", "Engine", "Kept", "Plan", "Span", "Task", "add_up", "cut", "run_span", "total"]
+__all__ = [
+    "Combine",
+    "Engine",
+    "Kept",
+    "Plan",
+    "Span",
+    "Task",
+    "add_in_double",
+    "add_up",
+    "cut",
+    "filed",
+    "run_leaf",
+    "run_span",
+    "total",
+]
 
 SPAN_SECONDS = 1.0
 """How much work of one core a span holds, about: what it costs to send a task must be small against it."""
+
+IN_PLACE = object()
+"""Stands for a state that was written over the one before."""
 
 Task = Callable[[Rows, slice, Any, Any], tuple[Any, Any]]
 Combine = Callable[[Any, Any], Any]
@@ -90,6 +111,15 @@ class Kept:
         return np.load(self.path)
 
 
+def filed(folder: Path, state: NDArray[Any]) -> Kept:
+    """Keep a state in a file of its own, under a name that is never used twice."""
+    home = folder / "states"
+    make_folder(home)
+    path = home / f"{uuid.uuid4().hex}.npy"
+    write_array(path, state)
+    return Kept(str(path))
+
+
 class Engine(Protocol):
     """Runs tasks over the spans of a source."""
 
@@ -135,30 +165,41 @@ def add_up(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(added)
 
 
+def add_in_double(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:
+    """As ``add_up``, in float64 whatever the type of the arrays."""
+    return add_up(tuple(one.astype(np.float64, copy=False) for one in total), part)
+
+
+def run_leaf(task: Task, rows: Rows, leaf: slice, shared: Any, state: Any) -> tuple[Any, Any]:
+    """One leaf of a span whose state is given; ``IN_PLACE`` for a new state that lies where the old one did."""
+    before = None if state is None else state[leaf]
+    partial, new = task(rows, leaf, shared, before)
+    return partial, IN_PLACE if new is not None and new is before else new
+
+
 def run_span(
     task: Task, rows: Rows, leaves: Sequence[slice], shared: Any, state: Any, combine: Combine
 ) -> tuple[Any, Any]:
     """All leaves of one span, one after another."""
-    results = (task(rows, leaf, shared, None if state is None else state[leaf]) for leaf in leaves)
-    return gathered(results, len(leaves), combine)
+    results = (run_leaf(task, rows, leaf, shared, state) for leaf in leaves)
+    return gathered(results, leaves, combine, state)
 
 
-def gathered(results: Iterator[tuple[Any, Any]], n_leaves: int, combine: Combine) -> tuple[Any, Any]:
-    """The next leaves' results as one: partials added up in order, states put together."""
-    whole, states = next(results)
-    states = [states]
-    for _ in range(n_leaves - 1):
+def gathered(
+    results: Iterator[tuple[Any, Any]], leaves: Sequence[slice], combine: Combine, before: Any
+) -> tuple[Any, Any]:
+    """The results of a span's leaves as one: partials added up in order, states put together."""
+    whole, first = next(results)
+    joined = before if first is IN_PLACE else first
+    if isinstance(first, np.ndarray) and len(leaves) > 1:
+        joined = np.empty((leaves[-1].stop, *first.shape[1:]), dtype=first.dtype)
+        joined[leaves[0]] = first
+    for leaf in leaves[1:]:
         part, state = next(results)
         whole = combine(whole, part)
-        states.append(state)
-    return whole, joined(states)
-
-
-def joined(states: Sequence[Any]) -> Any:
-    """States of consecutive rows as one array; None where there are none."""
-    if states[0] is None:
-        return None
-    return states[0] if len(states) == 1 else np.concatenate(states)
+        if isinstance(state, np.ndarray):
+            joined[leaf] = state
+    return whole, joined
 
 
 def total(results: Iterator[tuple[Any, Any]], combine: Combine = add_up) -> tuple[Any, list[Any]]:

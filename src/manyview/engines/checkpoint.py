@@ -24,12 +24,13 @@ from .._version import __version__
 from ..arrays import is_dask, is_sparse
 from ..data.source import RowSource, file_part
 from ..durable import TEMPORARY, as_raw, forget, make_folder, remove_tree, write_file
-from .base import Engine, Kept
+from .base import Engine, Kept, filed
 
 __all__ = ["Checkpoint", "fit_in"]
 
 EVERY = 5.0
-"""Seconds between two points that are kept: a fit that is stopped loses no more work than that, and its last round."""
+"""Seconds between two points that are kept, at least: a fit that is stopped loses so much, and its last round."""
+_DEAR = 2.0  # a point that takes t seconds to be kept is kept every 5 + 10 t seconds: no more than a tenth of the time
 _NOT_THE_FIT = ("n_jobs", "verbose")  # settings that change no result
 _POINT = ".point"
 
@@ -40,10 +41,12 @@ class Checkpoint:
     def __init__(self, home: Path | None, engine: Engine) -> None:
         self._home, self._engine = home, engine
         self._last = time.monotonic()
-        self._held: dict[str, list[Any]] = {}
+        self._took = 0.0  # to keep the last point
+        self._held: dict[str, list[Kept]] = {}
 
     def is_due(self) -> bool:
-        return self._home is not None and time.monotonic() - self._last >= EVERY
+        pause = EVERY * (1.0 + _DEAR * self._took)
+        return self._home is not None and time.monotonic() - self._last >= pause
 
     def load(self, name: str) -> tuple[dict[str, NDArray[Any]], list[Any]] | None:
         """The arrays and states of a point; None where there is none."""
@@ -52,24 +55,17 @@ class Checkpoint:
             return None
         with np.load(path, allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}
-        states: list[Any] = [Kept(str(path.parent / file)) for file in json.loads(str(arrays.pop("files")))]
-        if "labels" in arrays:
-            states = np.split(arrays["labels"], arrays["edges"])
-            del arrays["labels"], arrays["edges"]
-        self._held[name] = self._engine.keep(states)
-        return arrays, self._held[name]
+        self._held[name] = [Kept(str(path.parent / file)) for file in json.loads(str(arrays.pop("files")))]
+        return arrays, self._engine.keep(self._held[name])
 
     def save(self, name: str, arrays: Mapping[str, Any], states: Sequence[Any]) -> None:
         """Keep a point in place of the last one of this name."""
         if self._home is None:
             return
-        content: dict[str, Any] = dict(arrays)
-        if states and isinstance(states[0], Kept):
-            content["files"] = json.dumps([str(Path(state.path).relative_to(self._home)) for state in states])
-        else:
-            content["files"] = json.dumps([])
-            content["labels"] = np.concatenate([self._engine.read(state) for state in states])
-            content["edges"] = np.cumsum([len(state) for state in states])[:-1]
+        began = time.monotonic()
+        kept = [one if isinstance(one, Kept) else filed(self._home, self._engine.read(one)) for one in states]
+        files = [str(Path(one.path).relative_to(self._home)) for one in kept]
+        content: dict[str, Any] = {**arrays, "files": json.dumps(files)}
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
             for key, value in content.items():
@@ -78,14 +74,17 @@ class Checkpoint:
                 archive.writestr(f"{key}.npy", one.getbuffer())
         write_file(self._path(name), [packed.getbuffer()])
         before = self._held.get(name, [])
-        self._held[name] = list(states)
+        self._held[name] = kept
         self._last = time.monotonic()
+        self._took = self._last - began
         self.release(before)
 
     def release(self, states: Sequence[Any]) -> None:
         """These states are not needed any more, but for those that a point holds."""
-        held = {state.path for kept in self._held.values() for state in kept if isinstance(state, Kept)}
-        self._engine.let_go([state for state in states if isinstance(state, Kept) and state.path not in held])
+        held = {state.path for kept in self._held.values() for state in kept}
+        for state in states:
+            if isinstance(state, Kept) and state.path not in held:
+                forget(Path(state.path))
 
     def _path(self, name: str) -> Path:
         assert self._home is not None  # noqa: S101
@@ -93,7 +92,7 @@ class Checkpoint:
 
 
 @contextmanager
-def fit_in(engine: Engine, estimator: Any, source: RowSource) -> Iterator[tuple[Engine, Checkpoint]]:
+def fit_in(engine: Engine, estimator: Any, *sources: RowSource) -> Iterator[tuple[Engine, Checkpoint]]:
     """The engine and the checkpoint for one fit; where no folder was given, nothing is kept."""
     settings = {name: value for name, value in estimator.get_params(deep=False).items() if name not in _NOT_THE_FIT}
     seed = settings.get("random_state")
@@ -101,7 +100,7 @@ def fit_in(engine: Engine, estimator: Any, source: RowSource) -> Iterator[tuple[
         yield engine, Checkpoint(None, engine)
         return
     make_folder(engine.checkpoints)
-    home = engine.checkpoints / f"fit-{_fingerprint(type(estimator).__name__, settings, source)}"
+    home = engine.checkpoints / f"fit-{_fingerprint(type(estimator).__name__, settings, sources)}"
     make_folder(home)
     _sweep(home)
     here = engine.within(home)
@@ -120,12 +119,12 @@ def _sweep(home: Path) -> None:
             forget(path)
 
 
-def _fingerprint(what: str, settings: Mapping[str, Any], source: RowSource) -> str:
+def _fingerprint(what: str, settings: Mapping[str, Any], sources: Sequence[RowSource]) -> str:
     digest = hashlib.sha256(f"{__version__} {what}".encode())
     for name in sorted(settings):
         digest.update(f"\n{name} ".encode())
         _digest_setting(digest, settings[name])
-    for name, column in source.columns.items():
+    for name, column in (one for source in sources for one in source.columns.items()):
         digest.update(f"\n{name} {column.shape} {column.dtype} ".encode())
         if is_dask(column):
             digest.update(column.name.encode())  # Dask names arrays by what they are made of

@@ -38,10 +38,11 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None,
     n_jobs : None or int
         Threads of this process, for estimators that do not say themselves; None takes all cores.
     folder : path
-        Where long fits of the k-means family keep what they need to go on: the same fit after a crash goes on from its
-        last rounds, with the same result, and cleans up when it ends. Workers of a cluster find here what is in this
-        process's memory, and leave the labels of their rows: it must be on storage that all of them see under this
-        path. Without it nothing is kept, and a cluster uses a temporary folder, for workers on this machine.
+        Where long fits of the k-means family and of topic models keep what they need to go on: the same fit after a
+        crash goes on from its last rounds, with the same result, and cleans up when it ends. Workers of a cluster find
+        here what is in this process's memory, and leave the labels or shares of their rows: it must be on storage that
+        all of them see under this path. Without it nothing is kept, and a cluster uses a temporary folder, for workers
+        on this machine.
     memory : None, int or str, for "cuda" only
         Bytes of the device that rows may take ("60 GiB"); None takes 60 % of what is free. What does not fit goes there
         in groups, every round anew.

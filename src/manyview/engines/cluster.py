@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from ..arrays import is_dask, is_sparse
+from ..arrays import is_dask, is_sparse, makes_rows
 from ..blocks import Workers, thread_limits
 from ..data.source import RowSource, csr_of, file_part, pieces_of
 from ..durable import forget, make_folder, write_array
 from ..errors import MissingExtra, ParameterError, WorkerError
-from .base import Combine, Kept, Plan, Span, Task, add_up, run_span
+from .base import Combine, Kept, Plan, Span, Task, add_up, filed, run_span
 
 __all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 
@@ -51,6 +51,8 @@ class DaskEngine:
     def _filed(self, home: Path, column: Any) -> Any:
         if is_dask(column):
             return column
+        if makes_rows(column):
+            return column.over(self._filed(home, column.rows))
         if is_sparse(column):
             data, indices, indptr = (self._filed(home, part) for part in (column.data, column.indices, column.indptr))
             return csr_of(data, indices, indptr, column.shape)
@@ -135,7 +137,7 @@ class DaskEngine:
                     ) from None
 
     def keep(self, states: Sequence[Any]) -> list[Any]:
-        return [s if isinstance(s, Kept) else _filed_state(self.folder, np.asarray(s)) for s in states]
+        return [s if isinstance(s, Kept) else filed(self.folder, np.asarray(s)) for s in states]
 
     def read(self, state: Any) -> Any:
         return state.read() if isinstance(state, Kept) else state
@@ -147,15 +149,8 @@ class DaskEngine:
 
 
 def _part_of(column: Any) -> Any:
+    column = column.rows if makes_rows(column) else column
     return None if is_dask(column) else file_part(column.data if is_sparse(column) else column)
-
-
-def _filed_state(folder: Path, state: Any) -> Kept:
-    home = folder / "states"
-    make_folder(home)
-    path = home / f"{uuid.uuid4().hex}.npy"
-    write_array(path, state)
-    return Kept(str(path))
 
 
 def _work(told: bytes, span: Span, state: Any, folder: str, pieces: Any = None) -> tuple[Any, Any, str]:
@@ -167,7 +162,7 @@ def _work(told: bytes, span: Span, state: Any, folder: str, pieces: Any = None) 
     state = state.read() if isinstance(state, Kept) else state
     with thread_limits().limit(limits=1, user_api="blas"):
         partial, new = run_span(task, rows, span.leaves, shared, state, combine)
-    return partial, None if new is None else _filed_state(Path(folder), new), get_worker().address
+    return partial, None if new is None else filed(Path(folder), new), get_worker().address
 
 
 def is_client(value: Any) -> bool:

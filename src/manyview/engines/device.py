@@ -2,7 +2,8 @@
 
 A task says with ``device_form`` which module has its form: a function of the same name, ``form(rows, shared, state) ->
 (partial, state)``, over all rows of a *group*, as many as the device can hold, with a tensor for the state; and
-``suits(source, shared)`` beside it, whether the task can be done so.
+``suits(source, shared)`` beside it, whether the task can be done so. ``device_bytes(source, shared)``, where there is
+one, says how much room all rows take there; else it is what they take here.
 """
 
 from __future__ import annotations
@@ -61,12 +62,14 @@ class DeviceEngine(LocalEngine):
             read = None if given is None else [self.read(state) for state in given]
             yield from super().map(task, source, plan, shared, read, combine)
             return
-        form, groups = getattr(module, task.__name__), self._groups_of(source)
+        form, groups = getattr(module, task.__name__), self._groups_of(source, module, shared)
         given = self._cut(states, groups)
         for number, (start, stop) in enumerate(groups):
-            yield form(source.rows(start, stop), shared, None if given is None else given[number])
+            partial, state = form(source.rows(start, stop), shared, None if given is None else given[number])
             if len(groups) > 1:
                 source.close(start, stop)
+                state = None if state is None else self.read(state)
+            yield partial, state
 
     def read(self, state: Any) -> Any:
         return state if isinstance(state, np.ndarray) else state.cpu().numpy()
@@ -78,15 +81,20 @@ class DeviceEngine(LocalEngine):
         whole = np.concatenate([self.read(state) for state in states])
         return [whole[start:stop] for start, stop in edges]
 
-    def _groups_of(self, source: RowSource) -> Edges:
+    def _groups_of(self, source: RowSource, module: Any, shared: Any) -> Edges:
         """All rows in as few groups as the memory of the device allows."""
         if source.key not in self._groups:
             from ..gpu.device import free_bytes
 
             memory = self._memory if self._memory is not None else int(_SHARE * free_bytes())
-            n_bytes = sum(int(getattr(column, "nbytes", 0)) for column in source.columns.values())
+            count = getattr(module, "device_bytes", _bytes_here)
+            n_bytes = count(source, shared)
             n_groups = max(1, -(-n_bytes // max(1, memory)))
             rows = max(1, -(-source.n_rows // n_groups))
             starts = range(0, source.n_rows, rows)
             self._groups[source.key] = [(start, min(start + rows, source.n_rows)) for start in starts]
         return self._groups[source.key]
+
+
+def _bytes_here(source: RowSource, shared: Any) -> int:
+    return sum(int(getattr(column, "nbytes", 0)) for column in source.columns.values())

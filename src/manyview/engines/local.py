@@ -9,7 +9,7 @@ from typing import Any
 from ..arrays import is_dask
 from ..blocks import Workers
 from ..data.source import Rows, RowSource, pieces_of
-from .base import Combine, Kept, Plan, Task, add_up, gathered
+from .base import Combine, Kept, Plan, Task, add_up, gathered, run_leaf
 
 __all__ = ["LocalEngine"]
 
@@ -43,12 +43,12 @@ class LocalEngine:
         def work(place: tuple[int, slice]) -> tuple[Any, Any]:
             number, leaf = place
             span = plan.spans[number]
-            state = None if states is None else states[number][leaf]
-            return task(source.rows(span.start, span.stop), leaf, shared, state)
+            state = None if states is None else states[number]
+            return run_leaf(task, source.rows(span.start, span.stop), leaf, shared, state)
 
         results = self.threads.map(work, leaves)
-        for span in plan.spans:
-            yield gathered(results, len(span.leaves), combine)
+        for number, span in enumerate(plan.spans):
+            yield gathered(results, span.leaves, combine, None if states is None else states[number])
 
     def _map_chunks(
         self, task: Task, source: RowSource, plan: Plan, shared: Any, states: Sequence[Any] | None, combine: Combine
@@ -64,9 +64,9 @@ class LocalEngine:
             state = None if states is None else states[number]
 
             def work(leaf: slice, rows: Rows = rows, state: Any = state) -> tuple[Any, Any]:
-                return task(rows, leaf, shared, None if state is None else state[leaf])
+                return run_leaf(task, rows, leaf, shared, state)
 
-            yield gathered(self.threads.map(work, span.leaves), len(span.leaves), combine)
+            yield gathered(self.threads.map(work, span.leaves), span.leaves, combine, state)
 
     def let_go(self, states: Sequence[Any]) -> None:
         pass

@@ -6,7 +6,7 @@ import triton.language as tl
 
 @triton.jit
 def weighted_sums(
-    X, order, counts, present, scale, F, eps, edges, first, last, cluster, lengths, sums, mass, totals, n, width, V,
+    X, order, counts, present, scale, F, eps, edges, first, last, cluster, lengths, sums, n, width, V,
     BR: tl.constexpr, BD: tl.constexpr,
 ):  # fmt: skip
     """Smoothed lengths of differences, and the differences added up with weight 1 / (2 e), by piece and view.
@@ -14,8 +14,8 @@ def weighted_sums(
     Rows are x, their centroid f: e = sqrt(|s (x - f)|^2 + eps^2), rounded to their type where it is a weight. X: (n,
     width); order: int32 (n,), rows sorted by cluster; counts: float64 (n,); present: uint8 (V, n); scale: float64
     (width,); F: (K, width) of X's type; eps: float64 (V,); edges: int32 (2, V), columns of each view; first, last,
-    cluster: int32, of each piece; lengths: float (V, n); sums: float64 (pieces, width); mass, totals: float64 (V,
-    pieces).
+    cluster: int32, of each piece; lengths: float (V, n); sums: float64 (pieces, width + 2 V), of differences, of
+    weights and of lengths.
     """
     piece, v = tl.program_id(0), tl.program_id(1)
     columns = tl.multiple_of(tl.load(edges + v), 16) + tl.arange(0, BD)
@@ -42,10 +42,10 @@ def weighted_sums(
         added += tl.sum(apart * weight[:, None], axis=0)
         weighed += weight
         total += count * length
-    tl.store(sums + piece.to(tl.int64) * width + columns, added, mask=held)
-    n_pieces = tl.num_programs(0)
-    tl.store(mass + v * n_pieces + piece, tl.sum(weighed, axis=0))
-    tl.store(totals + v * n_pieces + piece, tl.sum(total, axis=0))
+    here = sums + piece.to(tl.int64) * (width + 2 * V)
+    tl.store(here + columns, added, mask=held)
+    tl.store(here + width + v, tl.sum(weighed, axis=0))
+    tl.store(here + width + V + v, tl.sum(total, axis=0))
 
 
 @triton.jit
@@ -67,3 +67,19 @@ def plain_sums(X, order, counts, first, last, sums, mass, width, BR: tl.constexp
     tl.store(sums + piece.to(tl.int64) * width + columns, added, mask=held)
     if tl.program_id(1) == 0:
         tl.store(mass + piece, tl.sum(weighed, axis=0))
+
+
+@triton.jit
+def fold_pieces(values, edges, out, width, BP: tl.constexpr, BD: tl.constexpr):
+    """Sums over the pieces of one cluster. values: float (pieces, width); edges: int64 (K + 1,); out: float64 (K,
+    width)."""
+    k = tl.program_id(0)
+    columns = tl.program_id(1) * BD + tl.arange(0, BD)
+    held = columns < width
+    begin, end = tl.load(edges + k), tl.load(edges + k + 1)
+    added = tl.zeros((BP, BD), tl.float64)
+    for start in range(begin, end, BP):
+        piece = start + tl.arange(0, BP)
+        inside = (piece < end)[:, None] & held[None, :]
+        added += tl.load(values + piece[:, None] * width + columns[None, :], mask=inside, other=0.0).to(tl.float64)
+    tl.store(out + k.to(tl.int64) * width + columns, tl.sum(added, axis=0), mask=held)

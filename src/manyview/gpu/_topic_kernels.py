@@ -6,9 +6,10 @@ import triton.language as tl
 
 @triton.jit
 def row_step(
-    indptr, words, values, inverse, theta, phi, limits, new, loglik, K, WIDE: tl.constexpr, BN: tl.constexpr
+    indptr, words, values, inverse, theta, phi, limits, new, loglik, WRITE: tl.constexpr, K, WIDE: tl.constexpr,
+    BN: tl.constexpr,
 ):  # fmt: skip
-    """New shares of one row, and its log-likelihood under the old values.
+    """New shares of one row, where they are to be written, and its log-likelihood under the old values.
 
     indptr: int64 (n + 1,); words: int32, values: float (nnz,); inverse: (n,), one over the row's sum; theta, new: (n,
     K); phi: (F, K); limits: (2,), what keeps p from zero and below what shares count as zero; loglik: float64 (n,).
@@ -29,12 +30,14 @@ def row_step(
         a = tl.load(values + at, mask=here, other=0.0).to(theta.dtype.element_ty) * share
         f = tl.load(phi + word[:, None] * K + topics[None, :], mask=here[:, None] & held[None, :], other=0.0)
         p = tl.sum(f * t[None, :], axis=1) + tiny
-        added += tl.sum(f * (a / p)[:, None], axis=0)
+        if WRITE:
+            added += tl.sum(f * (a / p)[:, None], axis=0)
         likely += tl.where(here, a * tl.log(p), 0.0).to(tl.float64)
-    added *= t
-    added = tl.where(added >= flush, added, 0.0)
-    total = tl.sum(added, axis=0)
-    tl.store(new + i * K + topics, tl.where(total > 0, added / tl.where(total > 0, total, 1.0), t), mask=held)
+    if WRITE:
+        added *= t
+        added = tl.where(added >= flush, added, 0.0)
+        total = tl.sum(added, axis=0)
+        tl.store(new + i * K + topics, tl.where(total > 0, added / tl.where(total > 0, total, 1.0), t), mask=held)
     tl.store(loglik + i, tl.sum(likely, axis=0))
 
 

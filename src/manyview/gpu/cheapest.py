@@ -20,6 +20,7 @@ class Views:
     rows: Any  # float32 or float64 (n, width)
     present: Any  # uint8 (V, n)
     view: Any  # int64 (width,), which view a column belongs to
+    members: Any  # float64 (width, V), 1 where it does
     edges: Any  # int32 (2, V), the first column of each view and the one after its last: multiples of 16
     widest: int
     scale: Any  # float64 (width,), inside distances
@@ -55,7 +56,10 @@ def make_views(rows: Any, present: Any, widths: list[int], scale: Any) -> Views:
     lost += 1.5 * 2.0**-12 * whole
     unit = torch.tensor(units, dtype=torch.float64, device=device)
     factors = (scale / unit[view]).float()
-    return Views(rows, present, view, edges.int().contiguous(), max(widths), scale, unit, factors, Lengths(whole, lost))
+    members = torch.nn.functional.one_hot(view, len(widths)).double()
+    return Views(
+        rows, present, view, members, edges.int().contiguous(), max(widths), scale, unit, factors, Lengths(whole, lost)
+    )
 
 
 def cheapest_clusters(views: Views, centroids: Any, weights: Any) -> tuple[Any, Any]:
@@ -75,9 +79,8 @@ def cheapest_clusters(views: Views, centroids: Any, weights: Any) -> tuple[Any, 
     largest.scatter_reduce_(0, views.view, scaled.abs().amax(0), "amax")
     units = torch.exp2(torch.ceil(torch.log2(torch.where(largest > 0, largest, 1.0))))
     c = halves(scaled, units[views.view])
-    members = torch.nn.functional.one_hot(views.view, V).double()
-    squares = scaled.square() @ members  # (K, V)
-    missed = (scaled - c.high.double() * c.unit).square() @ members
+    squares = scaled.square() @ views.members  # (K, V)
+    missed = (scaled - c.high.double() * c.unit).square() @ views.members
     far = Lengths(squares.amax(0).sqrt(), missed.amax(0).sqrt())
     widths = (views.edges[1] - views.edges[0]).double()
     doubts = torch.stack(doubt_of_both(far, views.units, units, widths)).float() * (1 + 1e-3)

@@ -32,7 +32,8 @@ def cluster_sums(rows: Any, counts: Any, pieces: Pieces, which: Any = None) -> t
 
 
 def lengths_and_sums(views: Views, counts: Any, centroids: Any, eps: Any, pieces: Pieces) -> tuple[Any, Any, Any, Any]:
-    """Smoothed lengths (V, n), sums of weighted differences (K, width), masses (V, K) and summed lengths (V,).
+    """Smoothed lengths (V, n), and of each cluster sums of weighted differences (K, width), masses (K, V) and summed
+    lengths (K, V).
 
     As ``lengths_and_sums`` of the k-means family does it, row by row in float64. One read of the rows.
     """
@@ -42,14 +43,13 @@ def lengths_and_sums(views: Views, counts: Any, centroids: Any, eps: Any, pieces
 
     n, width = views.rows.shape
     n_pieces, V = pieces.cluster.numel(), views.n_views
-    sums = torch.zeros((n_pieces, width), dtype=torch.float64, device=views.rows.device)
-    mass, totals = torch.zeros((2, V, n_pieces), dtype=torch.float64, device=views.rows.device)
+    sums = torch.zeros((n_pieces, width + 2 * V), dtype=torch.float64, device=views.rows.device)
     lengths = torch.full((V, n), float("inf"), dtype=views.rows.dtype, device=views.rows.device)
     tile = max(16, 1 << (views.widest - 1).bit_length())
     if n_pieces:
         kernels.weighted_sums[(n_pieces, V)](
             views.rows, pieces.order, counts, views.present, views.scale, centroids, eps, views.edges,
-            pieces.first, pieces.last, pieces.cluster, lengths, sums, mass, totals, n, width, V,
+            pieces.first, pieces.last, pieces.cluster, lengths, sums, n, width, V,
             max(1, min(16, 2048 // tile)), tile, num_warps=1,
         )  # fmt: skip
-    return lengths, pieces.fold(sums), torch.stack([pieces.fold(part) for part in mass]), totals.sum(1)
+    return lengths, *pieces.fold(sums).split([width, V, V], dim=1)

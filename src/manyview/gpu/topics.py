@@ -36,10 +36,10 @@ def make_counts(indptr: Any, words: Any, values: Any, inverse: Any, weight: Any,
     return Counts(indptr, words, values, inverse, by_word, items, shares)
 
 
-def em_step(counts: Counts, theta: Any, phi: Any, tiny: float, flush: float) -> tuple[Any, Any, Any]:
-    """New shares (n, K), the sum over rows of weight r theta (n_words, K) in float64, and log-likelihoods of rows.
+def em_step(counts: Counts, theta: Any, phi: Any, tiny: float, flush: float, out: Any = None) -> tuple[Any, Any]:
+    """The sum over rows of weight r theta (n_words, K) in float64, and log-likelihoods of rows.
 
-    4 nnz K operations; memory the shares once more.
+    New shares (n, K) go to ``out``, which may be ``theta`` itself. 4 nnz K operations.
     """
     import torch
 
@@ -48,17 +48,17 @@ def em_step(counts: Counts, theta: Any, phi: Any, tiny: float, flush: float) -> 
     n, K = theta.shape
     wide = max(2, 1 << (K - 1).bit_length())
     limits = torch.tensor([tiny, flush], dtype=theta.dtype, device=theta.device)
-    new, words = torch.empty_like(theta), counts.by_word
+    words = counts.by_word
     loglik = torch.empty(n, dtype=torch.float64, device=theta.device)
     parts = torch.empty((words.cluster.numel(), K), dtype=theta.dtype, device=theta.device)
-    if n:
-        kernels.row_step[(n,)](
-            counts.indptr, counts.words, counts.values, counts.inverse, theta, phi, limits, new, loglik, K,
-            wide, max(2, min(16, 256 // wide)), num_warps=1,
-        )  # fmt: skip
-    if parts.shape[0]:
+    if parts.shape[0]:  # first, while the old shares are there
         kernels.word_step[(parts.shape[0],)](
             counts.items, counts.shares, theta, phi, limits, words.first, words.last, words.cluster, parts, K,
             wide, max(2, min(64, 1024 // wide)), num_warps=1,
         )  # fmt: skip
-    return new, words.fold(parts.double()), loglik
+    if n:
+        kernels.row_step[(n,)](
+            counts.indptr, counts.words, counts.values, counts.inverse, theta, phi, limits,
+            loglik if out is None else out, loglik, out is not None, K, wide, max(2, min(16, 256 // wide)), num_warps=1,
+        )  # fmt: skip
+    return words.fold(parts), loglik

@@ -6,18 +6,38 @@ from scipy.sparse import csr_matrix
 
 from manyview import blocks
 from manyview.blocks import Workers, workers
+from manyview.engines.base import cut
+from manyview.engines.checkpoint import Checkpoint
+from manyview.engines.local import LocalEngine
 from manyview.methods.topics import _em as _plsa_em
 from manyview.methods.topics import _kernels as _plsa_kernels
 from manyview.methods.topics._counts import suited
-from manyview.methods.topics._em import Counts, dense_above, fold_in, random_start, run_em
+from manyview.methods.topics._em import Problem, dense_above, fold_in, random_topics
+from manyview.methods.topics._tasks import Counts, padded
 
-ALONE = Workers(1, None)
+ALONE = LocalEngine(Workers(1, None))
+
+
+def random_start(n_words, n_rows, n_topics, rng):
+    return random_topics(n_words, n_topics, rng), [np.full((n, n_topics), 1.0 / n_topics) for n in n_rows]
+
+
+def run_em(tables, topics, shares, *, engine=ALONE, dtype=np.float64, max_iter=200, tol=1e-6):
+    problem = Problem(tables, engine, Checkpoint(None, engine), max_iter, tol, dtype)
+    return _plsa_em.run_em(problem, topics, shares)
+
+
+def sweep(tables, shares, phi, n_topics):
+    """One sweep of given shares: what it found, and the new shares."""
+    problem = Problem(tables, ALONE, Checkpoint(None, ALONE), dtype=phi.dtype)
+    run = _plsa_em._Run(phi, _plsa_em._first_states(problem, phi, n_topics, shares), 1, 0.0)
+    return _plsa_em._sweep(problem, run, n_topics), run
 
 
 def table(matrix, weight=1.0, dense=False):
     matrix = np.asarray(matrix, dtype=float)
     sums = matrix.sum(axis=1)
-    return Counts(matrix if dense else csr_matrix(matrix), sums, weight * (sums > 0))
+    return Counts.of(matrix if dense else csr_matrix(matrix), sums, weight * (sums > 0))
 
 
 def literal_step(parts, shares, phi):
@@ -35,7 +55,7 @@ def literal_step(parts, shares, phi):
 
 
 def steps(tables, phi, shares, n, **settings):
-    return run_em(tables, np.asarray(phi).T, shares, max_iter=n, tol=0, workers=ALONE, **settings)
+    return run_em(tables, np.asarray(phi).T, shares, max_iter=n, tol=0, **settings)
 
 
 class TestByHand:
@@ -65,13 +85,8 @@ class TestByHand:
 
     def test_value_at_the_start(self):
         tables = [table(self.A, 0.5), table(self.B, 0.5)]
-        theta = [np.full((n, 8), 0.0) for n in (2, 1)]
-        phi = np.zeros((2, 8))
-        phi[:, :2] = self.phi.T
-        for share in theta:
-            share[:, :2] = 0.5
-        value, *_ = _plsa_em._sweep(tables, theta, phi, 2, ALONE)
-        assert value == pytest.approx(-1.121020, abs=5e-7)
+        found, _ = sweep(tables, [np.full((n, 2), 0.5) for n in (2, 1)], padded(self.phi.T, 8, float), 2)
+        assert found.value == pytest.approx(-1.121020, abs=5e-7)
 
 
 @pytest.mark.parametrize("n_topics", [1, 2, 3, 8, 9, 21])
@@ -123,14 +138,14 @@ def test_blocks_and_threads_do_not_change_the_answer(dense, monkeypatch, seed):
     rng = np.random.default_rng(seed)
     A = rng.poisson(0.5, (70, 25))
     start = random_start(25, [70], 3, rng)
-    alone = run_em([table(A, dense=dense)], *start, max_iter=25, tol=0, workers=ALONE)
-    monkeypatch.setattr(Counts, "blocks", lambda self, n_topics: blocks.row_blocks(self.n_rows, 1.0, 10))
-    assert len(table(A).blocks(3)) == 7
-    seven = run_em([table(A, dense=dense)], *start, max_iter=25, tol=0, workers=ALONE)
+    alone = run_em([table(A, dense=dense)], *start, max_iter=25, tol=0)
+    monkeypatch.setattr(Counts, "plan", lambda self, n_topics: cut(self.n_rows, 1.0, 10, 0.05))
+    assert [len(span.leaves) for span in table(A).plan(3).spans] == [2, 2, 2, 1]
+    seven = run_em([table(A, dense=dense)], *start, max_iter=25, tol=0)
     np.testing.assert_allclose(seven.topics, alone.topics, atol=1e-12)
     np.testing.assert_allclose(seven.shares[0], alone.shares[0], atol=1e-12)
     with workers(2) as two:
-        threads = run_em([table(A, dense=dense)], *start, max_iter=25, tol=0, workers=two)
+        threads = run_em([table(A, dense=dense)], *start, max_iter=25, tol=0, engine=LocalEngine(two))
     np.testing.assert_array_equal(threads.topics, seven.topics)
     np.testing.assert_array_equal(threads.shares[0], seven.shares[0])
     assert threads.log_likelihood == seven.log_likelihood
@@ -152,8 +167,8 @@ def test_float32_follows_float64(seed):
     rng = np.random.default_rng(seed)
     A = rng.poisson(0.5, (40, 30))
     start = random_start(30, [40], 3, rng)
-    double = run_em([table(A)], *start, max_iter=20, tol=0, workers=ALONE)
-    single = run_em([table(A)], *start, dtype=np.float32, max_iter=20, tol=0, workers=ALONE)
+    double = run_em([table(A)], *start, max_iter=20, tol=0)
+    single = run_em([table(A)], *start, dtype=np.float32, max_iter=20, tol=0)
     assert single.topics.dtype == np.float32
     np.testing.assert_allclose(single.topics, double.topics, atol=1e-4)
     np.testing.assert_allclose(single.log_likelihood, double.log_likelihood, rtol=1e-6)
@@ -199,7 +214,7 @@ def test_the_vectorised_logarithm(seed):
 def test_fold_in_is_at_rest_where_the_fit_is_and_never_lowers_the_likelihood(seed):
     rng = np.random.default_rng(seed)
     A = rng.poisson(rng.dirichlet(np.ones(25) * 0.3, 3)[rng.integers(3, size=60)] * 20) + np.eye(60, 25)
-    fit = run_em([table(A)], *random_start(25, [60], 3, rng), max_iter=20000, tol=1e-10, workers=ALONE)
+    fit = run_em([table(A)], *random_start(25, [60], 3, rng), max_iter=20000, tol=1e-10)
     a, phi = A / A.sum(axis=1, keepdims=True), fit.topics.T
     theta = fit.shares[0]
     one_step = theta * ((a / np.maximum(theta @ phi, 1e-300)) @ phi.T)
@@ -210,7 +225,7 @@ def test_fold_in_is_at_rest_where_the_fit_is_and_never_lowers_the_likelihood(see
         values.append(np.sum(np.where(a > 0, a * np.log(np.maximum(theta @ phi, 1e-300)), 0), axis=1))
     assert (np.diff(values, axis=0) > -1e-12).all()
     with workers(2) as two:
-        again = fold_in(A, fit.topics, two, max_iter=100, tol=0)[0]
+        again = fold_in(A, fit.topics, LocalEngine(two), max_iter=100, tol=0)[0]
     np.testing.assert_array_equal(again, theta)
 
 
@@ -239,8 +254,8 @@ def test_many_topics_match_nmf_with_kullback_leibler(seed):
 
     rng = np.random.default_rng(seed)
     A = rng.poisson(0.8, (30, 20)) + np.eye(30, 20)
-    counts = Counts(csr_matrix(A), A.sum(axis=1), A.sum(axis=1))
-    fit = run_em([counts], *random_start(20, [30], 3, rng), max_iter=5000, tol=1e-14, workers=ALONE)
+    counts = Counts.of(csr_matrix(A), A.sum(axis=1), A.sum(axis=1))
+    fit = run_em([counts], *random_start(20, [30], 3, rng), max_iter=5000, tol=1e-14)
     W, H = fit.shares[0] * A.sum(axis=1, keepdims=True), np.ascontiguousarray(fit.topics.T)
     W2, H2, _ = non_negative_factorization(
         A,
@@ -263,19 +278,16 @@ def test_many_topics_match_nmf_with_kullback_leibler(seed):
 def two_copies(counts, topics, shares, dtype, tol, max_iter):
     """EM as it is written down: old and new shares beside each other; what the last sweep read is the answer."""
     n_topics = topics.shape[1]
-    width = max(n_topics, _plsa_kernels.LANES)
-    phi, theta = _plsa_em._padded(topics, width, dtype), _plsa_em._padded(shares[0], width, dtype)
+    phi, theta = padded(topics, max(n_topics, _plsa_kernels.LANES), dtype), shares[0].astype(dtype)
     values = []
     for n_iter in range(max_iter + 1):
-        fresh = theta.copy()
-        value, G, loglik = _plsa_em._sweep([counts], [fresh], phi, n_topics, ALONE)
-        values.append(value)
-        if n_iter > 0 and (n_iter == max_iter or abs(value - values[-2]) < tol * abs(value)):
-            return phi[:, :n_topics], theta[:, :n_topics], values[1:]
-        phi, dead = _plsa_em._new_topics(phi, G, n_topics)
-        if dead.size:
-            _plsa_em._reseed([counts], [fresh], phi, dead, loglik)
-        theta = fresh
+        found, run = sweep([counts], [theta], phi, n_topics)
+        values.append(found.value)
+        if n_iter > 0 and (n_iter == max_iter or abs(found.value - values[-2]) < tol * abs(found.value)):
+            return phi[:, :n_topics], theta, values[1:]
+        phi, dead = _plsa_em._new_topics(phi, found.G, n_topics)
+        theta = run.states[0][0][:, :n_topics]
+        assert not dead.size
 
 
 @pytest.mark.parametrize("dense", [False, True])
@@ -288,7 +300,7 @@ def test_shares_held_once_end_where_two_copies_end(dense, n_topics, near_end, mo
     monkeypatch.setattr(_plsa_em, "_NEAR_END", near_end)
     for tol, max_iter in [(1e-4, 500), (1e-2, 500), (0.0, 7), (1e-4, 3)]:
         topics, shares, values = two_copies(counts, *start, np.float32, tol, max_iter)
-        found = run_em([counts], *start, dtype=np.float32, max_iter=max_iter, tol=tol, workers=ALONE)
+        found = run_em([counts], *start, dtype=np.float32, max_iter=max_iter, tol=tol)
         np.testing.assert_array_equal(found.topics, topics)
         np.testing.assert_array_equal(found.shares[0], shares)
         assert found.log_likelihood == values

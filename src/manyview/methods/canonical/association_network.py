@@ -215,7 +215,7 @@ class SmoothedRows:
     ndim = 2
 
     def __init__(self, network: AssociationNetwork, tags: Any) -> None:
-        self._network, self._tags = network, tags
+        self._network, self.rows = network, tags
         self.shape: tuple[int, int] = tags.shape
         self.n_filled = np.zeros(self.shape[0], dtype=np.int32)
         """Numbers other than zero in each row."""
@@ -224,7 +224,14 @@ class SmoothedRows:
         self.nnz = int(self.n_filled.sum(dtype=np.int64))
 
     def __getitem__(self, rows: Any) -> Any:
-        return self._network._smooth(self._tags[rows])
+        return self._network._smooth(self.rows[rows])
+
+    def over(self, tags: Any) -> SmoothedRows:
+        """The same made of other tags, or of none yet; how full its rows are is not known."""
+        other = SmoothedRows.__new__(SmoothedRows)
+        other._network, other.rows = self._network, tags
+        other.shape = (0 if tags is None else tags.shape[0], self.shape[1])
+        return other
 
 
 def are_words(tags: Any) -> bool:

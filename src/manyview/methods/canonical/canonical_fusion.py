@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import is_sparse
-from ...blocks import Workers, row_blocks, workers
+from ...blocks import BLOCK_BYTES, Workers
 from ...data.checks import as_generator, check_number, per_view_numbers
 from ...data.nearest import most_alike
 from ...data.parameters import RUNNING, Constraints, Given, Number
+from ...data.source import RowSource, view_column
 from ...data.views import Views, is_one_array
+from ...engines.base import add_up, cut
+from ...engines.choice import working
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, say
-from ._moments import Moments, Side, covariances, reduced_sides
+from ._moments import Moments, Pass
+from ._sides import Projection, Side, project_leaf
 from ._solve import Solution, solve
 
 __all__ = ["CanonicalFusion", "check_weights"]
@@ -29,6 +32,7 @@ _WIDTH = 6144
 """Features of all views together up to which covariances are made as they are; wider views are reduced first."""
 
 _NEAREST_BYTES = 64 * 2**20
+_SECONDS_PER_PRODUCT = 1e-10  # of two numbers, on one core
 
 
 class CanonicalFusion(TransformerMixin, MultiviewEstimator):
@@ -93,6 +97,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
         "corr_power": Number(low=0),
         **RUNNING,
     }
+    _takes_chunks: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -127,9 +132,10 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
         present = np.flatnonzero(views.mask.any(axis=0)).tolist()
         if self.verbose:
             say(f"covariances of {views!r}")
-        with workers(self.n_jobs) as threads:
-            sides = reduced_sides(views, present, limit, rank, rng, threads)
-            moments = covariances(sides, threads) if sides else None
+        with working(self.n_jobs) as engine:
+            over = Pass.over(views, engine)
+            sides = over.reduced_sides(views, present, limit, rank, rng)
+            moments = over.covariances(sides) if sides else None
         spreads = [] if moments is None else [_spread(moments, i, side) for i, side in enumerate(sides)]
         acting = [i for i, spread in enumerate(spreads) if spread > 0]
         self._warn_idle(views, [present[i] for i in acting])
@@ -140,7 +146,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
         if chosen and moments is not None:
             solution = solve(
                 lambda i, j: moments.covariance(acting[i], acting[j]),
-                [spreads[i] / side.matrix.shape[1] for i, side in zip(acting, chosen, strict=True)],
+                [spreads[i] / side.n_features for i, side in zip(acting, chosen, strict=True)],
                 regularization,
                 n_components,
                 max(float(np.finfo(side.dtype).eps) for side in chosen),
@@ -260,21 +266,17 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
         weights = (self.projections_[name] * factor).astype(dtype)
         offset = (self.offsets_[name] * factor).astype(dtype)
         shift = self.shifts_[name].astype(dtype) if self.shifts_[name].any() else None
+        told = Projection(view_column(name), weights, offset, shift)
         out = np.empty((views.n_items, weights.shape[1]), dtype=dtype)
-
-        def project(rows: slice) -> None:
-            part = matrix[rows]
-            with np.errstate(over="ignore", invalid="ignore"):  # rows that an item lacks may hold anything
-                if shift is not None:
-                    part = (part.toarray() if is_sparse(part) else part) - shift
-                out[rows] = part @ weights
-                out[rows] -= offset
-
-        width = matrix.nnz / max(1, matrix.shape[0]) if is_sparse(matrix) else matrix.shape[1]
-        with workers(self.n_jobs) as threads:
-            blocks = row_blocks(views.n_items, dtype.itemsize * (width + 2 * weights.shape[1]))
-            for _ in threads.map(project, blocks):
-                pass
+        width = views.values_per_row(name)
+        row_bytes = dtype.itemsize * (width + 2 * weights.shape[1])
+        plan = cut(views.n_items, row_bytes, BLOCK_BYTES, _SECONDS_PER_PRODUCT * width * weights.shape[1])
+        with working(self.n_jobs) as engine:
+            source = engine.place(RowSource({told.column: matrix}))
+            results = engine.map(project_leaf, source, plan, told, None, add_up)
+            for span, (_, state) in zip(plan.spans, results, strict=True):
+                out[span.start : span.stop] = engine.read(state)
+                engine.let_go([state])
         return out
 
     def nearest(self, view: str, to: Any, *, among: Any = None, n_neighbors: int = 10) -> tuple[Places, NDArray[Any]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,17 @@ from ...arrays import Matrix, is_sparse
 from ...blocks import row_blocks
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
+from ...types import Mask
 
-__all__ = ["check_counts", "join_counts", "suited", "warn_empty_rows"]
+__all__ = [
+    "check_counts",
+    "check_sums",
+    "join_counts",
+    "join_parts",
+    "refuse_negative",
+    "suited",
+    "warn_empty_rows",
+]
 
 
 def check_counts(name: str, matrix: Matrix, who: str) -> None:
@@ -30,23 +40,32 @@ def check_counts(name: str, matrix: Matrix, who: str) -> None:
                 row = rows.start + int(negative[0])
                 break
     if row >= 0:
-        raise ViewError(
-            f"Negative values in data passed to {who}: view {name!r}, row {row}. It models counts, which are at "
-            "least 0; pass how often each word or feature occurs, not centred or scaled values."
-        )
+        refuse_negative(f"view {name!r}", row, who)
+
+
+def refuse_negative(what: str, row: int, who: str) -> NoReturn:
+    raise ViewError(
+        f"Negative values in data passed to {who}: {what}, row {row}. It models counts, which are at "
+        "least 0; pass how often each word or feature occurs, not centred or scaled values."
+    )
 
 
 def join_counts(views: Views, who: str) -> Matrix:
     """All views side by side as one vocabulary; rows an item lacks are empty. No copy of a single complete view."""
-    from scipy import sparse
-
     for name, matrix in views.items():
         check_counts(name, matrix, who)
     if views.n_views == 1 and views.mask.all():
         return views.values()[0]
+    return join_parts(views.values(), views.mask)
+
+
+def join_parts(matrices: Iterable[Matrix], mask: Mask) -> Matrix:
+    """Rows of several views side by side, zero where an item lacks one: dense where all are."""
+    from scipy import sparse
+
     parts = []
-    for v, matrix in enumerate(views.values()):
-        has = views.mask[:, v]
+    for v, matrix in enumerate(matrices):
+        has = mask[:, v]
         if is_sparse(matrix):
             parts.append(matrix if has.all() else (sparse.diags_array(has.astype(matrix.dtype)) @ matrix).tocsr())
         else:
@@ -67,14 +86,14 @@ def suited(matrix: Matrix, dense_above: float, what: str = "the counts") -> tupl
     cells = max(1, n_rows * n_words)
     if is_sparse(matrix):
         sums = np.asarray(matrix.sum(axis=1, dtype=np.float64), dtype=np.float64).ravel()
-        _check_sums(sums, what, matrix.dtype)
+        check_sums(sums, what, matrix.dtype)
         return (matrix.toarray() if matrix.nnz > dense_above * cells else matrix), sums
     sums, n_filled = np.empty(n_rows), 0
     pieces = row_blocks(n_rows, n_words * matrix.itemsize)
     for rows in pieces:
         sums[rows] = matrix[rows].sum(axis=1, dtype=np.float64)
         n_filled += int(np.count_nonzero(matrix[rows]))
-    _check_sums(sums, what, matrix.dtype)
+    check_sums(sums, what, matrix.dtype)
     if n_filled > dense_above * cells:
         return matrix, sums
     if not pieces:
@@ -82,7 +101,8 @@ def suited(matrix: Matrix, dense_above: float, what: str = "the counts") -> tupl
     return sparse.vstack([sparse.csr_matrix(matrix[rows]) for rows in pieces], format="csr"), sums
 
 
-def _check_sums(sums: NDArray[np.float64], what: str, dtype: Any) -> None:
+def check_sums(sums: NDArray[np.float64], what: str, dtype: Any) -> None:
+    """Refuse rows whose sum is above zero and yet too small to divide by."""
     small = np.flatnonzero((sums > 0) & (sums < np.finfo(dtype).tiny))
     if small.size:
         raise ViewError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +11,19 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 
 from ...arrays import Matrix, as_matrix
-from ...blocks import row_blocks, workers
+from ...blocks import row_blocks
 from ...data.checks import as_generator, missing_rows
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Number
 from ...data.views import Views, is_one_array
+from ...engines.base import Engine
+from ...engines.checkpoint import fit_in
+from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ._chunks import join_chunks, suited_chunks
 from ._counts import check_counts, join_counts, suited, warn_empty_rows
-from ._em import Counts, Outcome, best_start, dense_above, fold_in
+from ._em import Outcome, Problem, best_start, dense_above, fold_in
+from ._tasks import Counts
 
 __all__ = ["PLSA"]
 
@@ -98,6 +104,7 @@ class PLSA(ClusterMixin, MultiviewEstimator):
         **RUNNING,
     }
     checks_not_applicable: ClassVar[Mapping[str, str]] = _NOT_APPLICABLE
+    _takes_chunks: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -139,36 +146,37 @@ class PLSA(ClusterMixin, MultiviewEstimator):
         views = self._fit_views(X)
         share = self._check_parameters()
         has_any = items_with_views(views)
-        matrix = join_counts(views, type(self).__name__)
         tags = None if annotations is None else self._annotation_counts(annotations)
         n_topics = int(self.n_clusters if self.n_topics is None else self.n_topics)
-        matrix, sums = suited(matrix, dense_above(n_topics), f"view {', '.join(map(repr, views.names))}")
-        filled = sums > 0
-        warn_empty_rows(has_any & ~filled)
-        n_clusters = check_n_clusters(self.n_clusters, int(filled.sum()))
-        targets = self._table(matrix, sums, 1.0 if tags is None else share)
-        tables = [targets]
-        if tags is not None:
-            tag_matrix, tag_sums = suited(tags, dense_above(n_topics), "the annotations")
-            if not (tag_sums > 0).any():
-                raise ViewError("the annotations hold no counts at all; pass annotations=None to do without them.")
-            tables.append(self._table(tag_matrix, tag_sums, 1.0 - share))
-        rng = as_generator(self.random_state)
-        if self.verbose:
-            say("compiling, on the first run only")
-        with workers(self.n_jobs) as threads:
+        with working(self.n_jobs) as engine:
+            counts = self._counts(views, dense_above(n_topics), engine)
+            targets = self._table(*counts, share=1.0 if tags is None else share)
+            filled = np.asarray(targets.sums > 0)
+            warn_empty_rows(has_any & ~filled)
+            n_clusters = check_n_clusters(self.n_clusters, int(filled.sum()))
+            tables = [targets]
+            if tags is not None:
+                tag_counts = suited(tags, dense_above(n_topics), "the annotations")
+                if not (tag_counts[1] > 0).any():
+                    raise ViewError("the annotations hold no counts at all; pass annotations=None to do without them.")
+                tables.append(self._table(*tag_counts, share=1.0 - share))
+            rng = as_generator(self.random_state)
+            if self.verbose:
+                say("compiling, on the first run only")
             # Annotations of no weight cannot act: they are left out, and read against the finished topics.
-            best = best_start(
-                tables if share < 1 else tables[:1],
-                n_topics,
-                rng.spawn(int(self.n_init)),
-                max_iter=int(self.max_iter),
-                tol=float(self.tol),
-                workers=threads,
-                verbose=int(self.verbose),
-            )
+            acting = tables if share < 1 else tables[:1]
+            with fit_in(engine, self, *(table.source for table in acting)) as (here, checkpoint):
+                problem = Problem(
+                    [replace(table, source=here.place(table.source)) for table in acting],
+                    here,
+                    checkpoint,
+                    int(self.max_iter),
+                    float(self.tol),
+                    np.result_type(*(table.matrix.dtype for table in acting)),
+                )
+                best = best_start(problem, n_topics, rng.spawn(int(self.n_init)), int(self.verbose))
             if len(best.shares) < len(tables):
-                best.shares.append(fold_in(tables[1].matrix, best.topics, threads)[0])
+                best.shares.append(fold_in(tables[1].matrix, best.topics, engine)[0])
         self._store(best, n_clusters)
         self._group(n_clusters, filled, rng)
         if tags is not None:
@@ -187,17 +195,33 @@ class PLSA(ClusterMixin, MultiviewEstimator):
     def _balance(self) -> str:
         return "rows"
 
-    def _table(self, matrix: Matrix, sums: NDArray[np.float64], share: float) -> Counts:
+    def _counts(self, views: Views, limit: float, engine: Engine) -> tuple[Matrix, NDArray[np.float64], float | None]:
+        """All views side by side, dense if their density is above the limit; sums of rows, and numbers in a row."""
+        who, what = type(self).__name__, f"view {', '.join(map(repr, views.names))}"
+        if not views.in_chunks:
+            return *suited(join_counts(views, who), limit, what), None
+        per_row = sum(views.values_per_row(name) for name in views.names)
+        return suited_chunks(join_chunks(views), per_row, limit, what, who, engine)
+
+    def _table(
+        self, matrix: Matrix, sums: NDArray[np.float64], per_row: float | None = None, *, share: float
+    ) -> Counts:
         """What each row weighs: its share of the objective, alike for all rows or by their counts."""
         weight = (sums > 0).astype(np.float64) if self.weighting == "row" else sums.copy()
         if self._balance() == "mass":
             weight /= max(weight.sum(), np.finfo(np.float64).tiny)
-        return Counts(matrix, sums, share * weight)
+        return Counts.of(matrix, sums, share * weight, per_row)
 
     def _annotation_counts(self, annotations: Any) -> Matrix:
         who = type(self).__name__
         if not is_one_array(annotations):
-            return join_counts(self._new_views(annotations), who)
+            views = self._new_views(annotations)
+            if views.in_chunks:
+                raise ViewError(
+                    f"view {views.in_chunks[0]!r} of the annotations is a Dask array. Call .compute() on it: there is "
+                    "a row for each tag, not for each item."
+                )
+            return join_counts(views, who)
         matrix = as_matrix("annotations", annotations)
         if matrix.shape[1] != self.n_features_in_:
             raise ViewError(
@@ -279,9 +303,12 @@ class PLSA(ClusterMixin, MultiviewEstimator):
 
     def _fold_in(self, X: Any) -> tuple[NDArray[Any], NDArray[np.float64], Views]:
         views = self._new_views(X)
-        matrix = join_counts(views, type(self).__name__)
-        with workers(self.n_jobs) as threads:
-            shares, loglik = fold_in(matrix, self.topic_features_.T, threads)
+        with working(self.n_jobs) as engine:
+            if views.in_chunks:
+                matrix, *_ = self._counts(views, np.inf, engine)
+            else:
+                matrix = join_counts(views, type(self).__name__)
+            shares, loglik = fold_in(matrix, self.topic_features_.T, engine)
         return shares, loglik, views
 
     @property

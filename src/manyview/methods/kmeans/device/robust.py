@@ -67,10 +67,12 @@ def _held(rows: Rows, frame: Frame) -> _Held:
 
 def _points(held: _Held, points: Any) -> Any:
     """Centroids of all views side by side, in the type of the rows."""
+    import torch
+
     together = np.zeros((len(points[0]), held.views.rows.shape[1]))
     for part, here in zip(points, held.columns, strict=True):
         together[:, here] = part
-    return to_device(together).to(held.views.rows.dtype)
+    return torch.from_numpy(together).to(device_name()).to(held.views.rows.dtype)
 
 
 def round_leaf(rows: Rows, shared: Round, state: Any) -> tuple[Partial, Any]:
@@ -89,13 +91,16 @@ def round_leaf(rows: Rows, shared: Round, state: Any) -> tuple[Partial, Any]:
     lengths, sums, mass, totals = lengths_and_sums(held.views, held.weight, centroids, held.eps, pieces)
     rows.kept["lengths", frame.key, "device"] = (shared.name, lengths)
     counts = pieces.sizes if held.all_count else torch.bincount(fresh[held.weight > 0], minlength=frame.n_clusters)
-    together, weighed = sums.cpu().numpy(), mass.cpu().numpy()
+    n_moved = _moved(rows, shared, labels, fresh)
+    # One answer, one wait: numbers of rows are exact in float64.
+    found = torch.cat([sums, mass, totals, counts.double()[:, None], n_moved.double().expand(counts.numel(), 1)], dim=1)
+    answer, (width, V) = found.cpu().numpy(), (sums.shape[1], held.views.n_views)
     return Partial(
-        [np.ascontiguousarray(together[:, here]) for here in held.columns],
-        list(weighed),
-        totals.cpu().numpy(),
-        counts.cpu().numpy(),
-        n_moved=_moved(rows, shared, labels, fresh),
+        [np.ascontiguousarray(answer[:, here]) for here in held.columns],
+        list(np.ascontiguousarray(answer[:, width : width + V].T)),
+        answer[:, width + V : width + 2 * V].sum(axis=0),
+        answer[:, -2].astype(np.int64),
+        n_moved=int(answer[0, -1]),
     ), fresh
 
 
@@ -121,8 +126,8 @@ def _settled(rows: Rows, shared: Round, tied: Any, weights: Any) -> Any:
     return to_device(labels.astype(np.int32))
 
 
-def _moved(rows: Rows, shared: Round, before: Any, fresh: Any) -> int:
-    """How many rows have another label than before."""
+def _moved(rows: Rows, shared: Round, before: Any, fresh: Any) -> Any:
+    """How many rows have another label than before, as a tensor."""
     import torch
 
     here = {i - rows.start: k for i, k in shared.reseeded.items() if 0 <= i - rows.start < before.numel()}
@@ -131,4 +136,4 @@ def _moved(rows: Rows, shared: Round, before: Any, fresh: Any) -> int:
         before[torch.tensor(list(here), device=device_name())] = torch.tensor(
             list(here.values()), dtype=before.dtype, device=device_name()
         )
-    return int((fresh != before).sum())
+    return (fresh != before).sum()
