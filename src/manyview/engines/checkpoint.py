@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..arrays import is_dask, is_sparse
 from ..data.source import RowSource, file_part
-from ..durable import TEMPORARY, as_raw, forget, make_folder, remove_tree, write_file
+from ..durable import TEMPORARY, as_raw, clear_tree, forget, make_folder, sync_files, write_file
 from .base import Engine, Kept
 
 __all__ = ["Checkpoint", "fit_in"]
@@ -66,6 +66,7 @@ class Checkpoint:
         content: dict[str, Any] = dict(arrays)
         if states and isinstance(states[0], Kept):
             content["files"] = json.dumps([str(Path(state.path).relative_to(self._home)) for state in states])
+            sync_files(Path(state.path) for state in states)
         else:
             content["files"] = json.dumps([])
             content["labels"] = np.concatenate([self._engine.read(state) for state in states])
@@ -106,7 +107,7 @@ def fit_in(engine: Engine, estimator: Any, source: RowSource) -> Iterator[tuple[
     _sweep(home)
     here = engine.within(home)
     yield here, Checkpoint(home, here)
-    remove_tree(home)
+    clear_tree(home)
 
 
 def _sweep(home: Path) -> None:
