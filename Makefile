@@ -8,7 +8,7 @@ UV := $(shell command -v uv 2>/dev/null)
 # uv leaves byte code to the first import, which may not be allowed to keep it: every command would compile anew.
 INSTALL = $(if $(UV),VIRTUAL_ENV=$(VENV) $(UV) pip install -q --compile-bytecode,$(BIN)/python -m pip install -q --disable-pip-version-check)
 
-.PHONY: help demo test test-slow torture check frontend lint bench quality lock clean
+.PHONY: help demo test test-slow torture check docs frontend lint bench quality lock clean
 
 help:
 	@echo "make demo       228 photographs, from files to named groups, proposed tags and the gallery"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-slow  the tests that take longer"
 	@echo "make torture    every promise at the counts of a release (hours; PART=\"kills faults\" chooses, CORPUS=folder adds yours)"
 	@echo "make check      formatting, lint, types and tests"
+	@echo "make docs       the documentation as a site that needs no server and no network: site/index.html"
 	@echo "make frontend   build the gallery's pages anew (needs Node 20 or newer)"
 	@echo "make bench      timings next to the peers (BENCH=\"rmkmc --large\" chooses)"
 	@echo "make quality    quality on real collections next to honest baselines (BENCH=rmkmc chooses)"
@@ -30,6 +31,10 @@ $(VENV)/.run: requirements/run.txt pyproject.toml
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	$(INSTALL) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.docs: requirements/docs.txt $(VENV)/.dev
+	$(INSTALL) --require-hashes -r requirements/docs.txt
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
@@ -61,6 +66,10 @@ lint: $(VENV)/.dev
 
 check: lint test
 
+# Examples and notebooks are run for it; a warning, a lost link or something loaded from elsewhere is an error.
+docs: $(VENV)/.docs
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tools.site
+
 # Node is needed for this alone; the built pages are committed. The description of the routes comes from the server.
 frontend: $(VENV)/.dev
 	$(BIN)/python -m manyview.web.openapi frontend/openapi.json
@@ -80,7 +89,9 @@ lock: $(VENV)/.dev
 	    --python-version 3.11 pyproject.toml requirements/build.in --group dev -c requirements/run.txt \
 	    -o requirements/dev.txt
 	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-emit-index-url --no-annotate \
+	    --python-version 3.11 pyproject.toml --group docs -c requirements/dev.txt -o requirements/docs.txt
+	$(BIN)/uv pip compile -q --universal --generate-hashes --no-header --no-emit-index-url --no-annotate \
 	    --python-version 3.11 pyproject.toml --group bench -c requirements/dev.txt -o requirements/bench.txt
 
 clean:
-	rm -rf $(VENV) .bench demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .bench site build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -12,13 +12,20 @@ import pytest
 import manyview
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = sorted(
     module.name
     for module in pkgutil.walk_packages(manyview.__path__, "manyview.")
     if not module.name.endswith(("_kernels", "__main__"))
 )
-LONG = {"README.md", "consensus.md", "robust_kmeans.md"}  # whole collections: with the slow tests
+LONG = {
+    "README.md",
+    "consensus.md",
+    "robust_kmeans.md",
+    "first_minutes.md",
+    "data_scientist.md",
+    "researcher.md",
+}  # whole collections: with the slow tests
 ESTIMATORS = [name for name in manyview.__all__ if hasattr(getattr(manyview, name), "get_params")]
 
 

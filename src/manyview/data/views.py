@@ -37,11 +37,15 @@ class Views:
         Which item has which view, ``n_items x n_views`` of booleans, for views that cannot say it with NaN.
         An item counts as having a view where the mask is true *and* the row is not all NaN.
 
+    Notes
+    -----
     A ``Views`` never changes. ``X["tags"]`` is a matrix, ``X[["tags", "looks"]]`` a ``Views`` of those two,
     and ``X[rows]`` (integers, a slice or booleans) a ``Views`` of those items, so scikit-learn's
     ``train_test_split``, ``cross_validate`` and ``GridSearchCV`` work on it directly. ``len(X)`` counts
     items. No matrix is copied unless its type has to change.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> X = Views({"looks": np.eye(3), "tags": np.ones((3, 2))})
     >>> X.names, X.shape

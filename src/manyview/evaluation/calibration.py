@@ -12,7 +12,7 @@ __all__ = ["calibration_error"]
 
 
 def calibration_error(probabilities: Any, right: Any, n_bins: int = 15) -> float:
-    """Expected calibration error: |mean probability - share right| in equal bins of probability, weighted by size.
+    """Expected calibration error: ``|mean probability - share right|`` in equal bins of probability, weighted by size.
 
     0 where of all proposals with probability 0.8 about 80 % are right, and so on. Bins are of equal width.
 

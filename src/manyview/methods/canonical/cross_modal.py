@@ -68,7 +68,8 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
     networks_ : dict of tag view name to the fitted ``AssociationNetwork``
     fusion_, kmeans_, coding_ : the other fitted parts; ``coding_`` is None without ``pictures``
     tag_names_ : dict of tag view name to list of str, for tags that came as words
-    inertia_ : float, n_iter_, n_clusters_ : int
+    inertia_ : float
+    n_iter_, n_clusters_ : int
 
     Notes
     -----

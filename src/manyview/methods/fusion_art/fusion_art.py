@@ -112,7 +112,7 @@ class FusionART(ClusterMixin, FieldResults):
 
     Notes
     -----
-    An item costs O(J |tags| + (e + 1) d) for J clusters, d content features and the few clusters e whose
+    An item costs ``O(J |tags| + (e + 1) d)`` for J clusters, d content features and the few clusters e whose
     content must be looked at; without tags to rule clusters out, e is up to J. Memory is O(J (2 d + n_tags)) and one
     block of rows, however long the stream: members are not stored.
 

@@ -29,8 +29,12 @@ def annotation_matrix(tags: Any, words: Any, *, count: str = "words") -> Any:
         reading of the aPLSA paper. "shares" divides each item's counts by their sum first, so that items with many
         words do not dominate.
 
+    Notes
+    -----
     Reads both once, block after block: memory is the result, a block, and nothing of the collection.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> annotation_matrix(np.array([[1, 0], [1, 1]]), np.array([[2, 0], [1, 3]])).toarray()
     array([[3., 3.],
