@@ -48,6 +48,11 @@ PEERS: dict[str, Peer] = {
     # enstop uses the name numpy.float, which numpy 1.24 took away.
     "enstop": Peer("enstop", ("enstop==0.2.6", "numpy<1.24"), match=("numba",)),
     "cca-zoo": Peer("cca_zoo.linear", ("cca-zoo==4.0.1",)),
+    "dask-ml": Peer(
+        "dask_ml.cluster",
+        ("dask-ml==2025.1.0", "psutil"),
+        match=("numpy", "scipy", "scikit-learn", "dask", "distributed"),
+    ),
 }
 
 

@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "papers": {"data", "methods", "metrics", "completion", "datasets", "features"},
     "evaluation": {"data", "methods", "metrics", "completion", "papers"},
     "testing": {"data"},
-    "workflow": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
+    "workflow": {"data", "engines", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets"}
     | {"describe", "evaluation", "meaning", "writeback"},
     "report": {"data", "collection", "describe", "workflow"},
     "cli": {"data", "collection", "ingest", "features", "methods", "metrics", "completion", "datasets", "evaluation"}

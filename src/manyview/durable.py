@@ -27,6 +27,7 @@ __all__ = [
     "append",
     "array_pieces",
     "as_raw",
+    "clear_tree",
     "cut",
     "forget",
     "jot",
@@ -38,6 +39,7 @@ __all__ = [
     "remove_tree",
     "replace_file",
     "store_errors",
+    "sync_files",
     "sync_folders",
     "write_array",
     "write_file",
@@ -50,6 +52,11 @@ _PIECE = 16 * 2**20
 
 class Disk:
     """The steps that change a disk, one method each."""
+
+    def put(self, path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+        """Put bytes into a new file, without waiting for the disk."""
+        with open(path, "wb", opener=private) as file:
+            file.writelines(pieces)
 
     def write(self, path: Path, pieces: Iterable[bytes | memoryview], mode: int = PRIVATE_FILE) -> None:
         """Put bytes into a new file and sync it."""
@@ -126,14 +133,19 @@ def store_errors(path: Path, doing: str = "write") -> Iterator[None]:
         raise StoreError(f"cannot {doing} {path}: {reason}. Nothing that was there before is lost.") from error
 
 
-def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """Write a file so that its name holds all of it or nothing, whatever happens."""
+def write_file(path: Path, pieces: Iterable[bytes | memoryview], lasts: bool = True) -> None:
+    """Write a file so that its name holds all of it or nothing, whatever happens.
+
+    What need not last beyond a failure of the machine, or is made to by ``sync_files`` later, does not wait for the
+    disk.
+    """
     temporary = path.with_name(path.name + TEMPORARY)
     with store_errors(path):
         try:
-            disk.write(temporary, pieces)
+            (disk.write if lasts else disk.put)(temporary, pieces)
             disk.rename(temporary, path)
-            disk.sync_folder(path.parent)
+            if lasts:
+                disk.sync_folder(path.parent)
         except Exception:
             for name in (temporary, path):  # a name whose rename may not last is worth nothing
                 forget(name)
@@ -193,9 +205,22 @@ def sync_folders(folders: Iterable[Path]) -> None:
             disk.sync_folder(folder)
 
 
-def write_array(path: Path, array: NDArray[Any]) -> None:
+def sync_files(paths: Iterable[Path]) -> None:
+    """Make files last that were written without waiting for the disk."""
+    paths = list(paths)
+    for path in paths:
+        with store_errors(path):
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                disk.sync_file(path, handle)
+            finally:
+                os.close(handle)
+    sync_folders(path.parent for path in paths)
+
+
+def write_array(path: Path, array: NDArray[Any], lasts: bool = True) -> None:
     """Write one array as ``.npy``."""
-    write_file(path, array_pieces(np.ascontiguousarray(array)))
+    write_file(path, array_pieces(np.ascontiguousarray(array)), lasts)
 
 
 def array_pieces(array: NDArray[Any]) -> Iterator[bytes | memoryview]:
@@ -278,6 +303,14 @@ def remove_tree(folder: Path) -> None:
             remove(entry)
     with store_errors(folder, "remove"):
         disk.rmdir(folder)
+
+
+def clear_tree(folder: Path) -> None:
+    """Take away a folder of ours that nobody needs; what somebody still writes there stays."""
+    try:
+        remove_tree(folder)
+    except (OSError, StoreError):
+        pass
 
 
 def forget(path: Path) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import durable
-from .arrays import refuse_malformed
+from .arrays import is_dask, refuse_malformed
 from .errors import ParameterError, StoreError
 
 __all__ = ["load", "save", "save_with_modes"]
@@ -139,7 +139,7 @@ class _Writer:
         if isinstance(item, (float, np.floating)):
             number = float(item)
             return number if np.isfinite(number) else {"$": "float", "value": repr(number)}
-        if isinstance(item, np.ndarray):
+        if isinstance(item, np.ndarray) or is_dask(item):
             return {"$": "array", "file": self._keep(item, where)}
         if isinstance(item, list):
             return [self.value(part, where) for part in item]

@@ -134,7 +134,7 @@ np.savez(sys.argv[4], labels=model.labels_, objective=model.objective_)
 @pytest.mark.parametrize("kind", ["robust", "kmeans"])
 def test_kill_at_random_moments(kind, tmp_path, record_property):
     """MANYVIEW_CLIENT_KILLS: how often the process that fits is killed, for each method."""
-    wanted = int(os.environ.get("MANYVIEW_CLIENT_KILLS", "2"))
+    wanted = int(os.environ.get("MANYVIEW_CLIENT_KILLS", "1"))
     undisturbed, rng = MODELS[kind]().fit(data(6000)), np.random.default_rng(0)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     n_kills, n_fits = 0, 0

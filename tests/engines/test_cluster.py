@@ -1,9 +1,9 @@
 """Work on a Dask cluster: the same bits as on one thread, whatever the chunks, and whoever dies."""
 
 import os
+import shutil
 import signal
-import threading
-import time
+import subprocess
 
 import numpy as np
 import pytest
@@ -14,10 +14,12 @@ from manyview import AcceleratedKMeans, HierarchicalKMeans, RobustMultiviewKMean
 from manyview.data import source
 from manyview.engines import base, cluster
 from manyview.errors import ParameterError, ViewError, WorkerError
+from manyview.methods.kmeans import _accelerated_leaf, _accelerated_rounds, accelerated_kmeans
 
 pytest.importorskip("distributed")
+import dask
 import dask.array as da
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Security
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 N = 2000
@@ -80,9 +82,14 @@ def in_chunks(views, rows):
     }
 
 
+def equal(one, two):
+    """The same numbers; labels of Dask arrays are Dask arrays."""
+    return np.array_equal(np.asarray(one), np.asarray(two))
+
+
 def same(one, two):
     """Labels, and everything they came from, to the last bit."""
-    assert np.array_equal(one.labels_, two.labels_)
+    assert equal(one.labels_, two.labels_)
     assert np.array_equal(one.objective_, two.objective_)
     assert all(np.array_equal(one.cluster_centers_[name], two.cluster_centers_[name]) for name in one.view_names_)
 
@@ -95,7 +102,7 @@ def test_two_workers_give_the_bits_of_one_thread(client, dtype, tmp_path):
     alone = robust().fit(views)
     with manyview.on(client):
         there = robust().fit(views)
-        assert np.array_equal(there.predict(views), alone.predict(views))
+        assert equal(there.predict(views), alone.predict(views))
         assert there.score(views) == alone.score(views)
     same(there, alone)
 
@@ -108,7 +115,7 @@ def test_chunks_of_dask_arrays_change_nothing(client, rows):
     with manyview.on(client):
         chunks = Views(in_chunks(views, rows))
         there = robust(assign="exact").fit(chunks)
-        assert np.array_equal(there.predict(chunks), alone.predict(views))
+        assert equal(there.predict(chunks), alone.predict(views))
     same(there, alone)
     assert "sparse" in repr(chunks) and chunks.in_chunks == ("looks", "text", "tags")
 
@@ -140,7 +147,7 @@ def test_k_means_of_two_workers_has_the_bits_of_one_thread(client, names, make):
     alone = make().fit(views)
     with manyview.on(client):
         there, chunks = make().fit(views), make().fit(in_chunks(views, 700))
-        assert np.array_equal(there.predict(views), alone.predict(views))
+        assert equal(there.predict(views), alone.predict(views))
     for model in (there, chunks):
         same(model, alone)
         assert model.inertia_ == alone.inertia_
@@ -169,6 +176,42 @@ def test_dask_arrays_without_a_cluster():
     views = data()
     with manyview.on("serial"):
         same(robust(n_init=1, max_iter=3).fit(in_chunks(views, 999)), robust(n_init=1, max_iter=3).fit(views))
+
+
+def counted():
+    """Views of every kind that is prepared in its own way: numbers, counts in a dense table, words."""
+    views, rng = data(missing=0.2), np.random.default_rng(1)
+    views["counts"] = rng.poisson(0.3, size=(N, 30)).astype(np.float32)
+    return views
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["serial", "cluster"])
+def test_views_in_chunks_are_prepared_as_those_in_memory(where, request):
+    views = {name: matrix[:500] for name, matrix in counted().items()}
+    prepared = {"view_scale": "auto", "n_init": 1, "max_iter": 4}
+    alone = robust(**prepared).fit(views)
+    chunks = in_chunks(views, 190)
+    with manyview.on(request.getfixturevalue("client") if where == "cluster" else where):
+        there = robust(**prepared).fit(chunks)
+        assert equal(there.predict(chunks), alone.predict(views))
+        assert equal(there.predict({"tags": chunks["tags"]}), alone.predict({"tags": views["tags"]}))
+        assert there.score(chunks) == alone.score(views)
+    same(there, alone)
+    assert there.view_scalings_ == alone.view_scalings_ and there.scaling_agreement_ == alone.scaling_agreement_
+
+
+def test_labels_of_dask_arrays_are_dask_arrays(tmp_path):
+    X = data()["looks"]
+    chunks = da.from_array(X, chunks=(700, 24))
+    model, alone = kmeans(max_iter=3).fit(chunks), kmeans(max_iter=3).fit(X)
+    for labels, known in ((model.labels_, alone.labels_), (model.predict(chunks), alone.predict(X))):
+        assert isinstance(labels, da.Array) and labels.chunks == (chunks.chunks[0],)
+        assert np.array_equal(labels.compute(), known)
+    assert isinstance(model.cluster_centers_["view0"], np.ndarray)
+    assert isinstance(model.predict(X), np.ndarray)
+    manyview.save(model, tmp_path / "model")
+    assert np.array_equal(manyview.load(tmp_path / "model").labels_, alone.labels_)
 
 
 @pytest.mark.slow
@@ -212,8 +255,6 @@ def test_a_bad_chunk_is_named_before_anything_else_runs(client):
 
 def test_what_cannot_be_done_in_chunks_says_what_to_do():
     chunks = in_chunks(data(), 1000)
-    with pytest.raises(ParameterError, match="view_scale='auto' needs views in memory or in files"):
-        RobustMultiviewKMeans(3).fit(chunks)
     with pytest.raises(ViewError, match="which FusionART cannot read chunk by chunk"):
         manyview.FusionART().fit(chunks)
 
@@ -236,6 +277,68 @@ def test_lines_that_others_can_read_are_refused(monkeypatch):
             pass
 
 
+class Told:
+    """A client that says who is there."""
+
+    asynchronous = False
+
+    def __init__(self, scheduler, *workers):
+        self._known = {"address": scheduler, "workers": {worker: {} for worker in workers}}
+
+    def scheduler_info(self, n_workers):
+        assert n_workers == -1, "of all workers, not of the first few"
+        return self._known
+
+
+@pytest.mark.parametrize("here", ["tcp://127.0.0.1:1", "tcp://localhost:1", "tcp://[::1]:1", "inproc://10.0.0.7/1/1"])
+def test_lines_on_this_machine_may_be_open(here):
+    cluster.refuse_open_lines(Told(here, here, "tls://10.0.0.9:1"))
+
+
+@pytest.mark.parametrize(
+    "there", ["tcp://10.0.0.7:1", "tcp://[fe80::1]:1", "ws://10.0.0.7:1", "tcp://node7:1", "node7:1"]
+)
+def test_every_worker_of_a_cluster_must_be_near_or_behind_tls(there):
+    cluster.refuse_open_lines(Told("tls://10.0.0.7:1", "tls://10.0.0.7:2"))
+    with pytest.raises(ParameterError, match="the Dask worker at .* is on another machine, and the line to it is not"):
+        cluster.refuse_open_lines(Told("tcp://127.0.0.1:1", "tcp://127.0.0.1:2", there))
+    with pytest.raises(ParameterError, match="the Dask scheduler at .* is on another machine"):
+        cluster.refuse_open_lines(Told(there, "tcp://127.0.0.1:2"))
+    with pytest.raises(ParameterError, match="has no workers"):
+        cluster.refuse_open_lines(Told("tls://10.0.0.7:1"))
+
+
+@pytest.mark.slow
+def test_a_cluster_behind_tls(tmp_path):
+    """Certificates as `openssl req` makes them."""
+    if shutil.which("openssl") is None:
+        pytest.skip("this test needs openssl to make a certificate")
+    key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
+    subject = ["-subj", "/CN=manyview", "-days", "1", "-nodes"]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-keyout", key, "-out", certificate, *subject]
+    subprocess.run(made, check=True, capture_output=True)
+    given = {"tls_ca_file": certificate, "require_encryption": True}
+    for who in ("client", "scheduler", "worker"):
+        given |= {f"tls_{who}_cert": certificate, f"tls_{who}_key": key}
+    security = Security(**given)
+    views = {"looks": data()["looks"]}
+    with (
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            security=security,
+            protocol="tls",
+            dashboard_address=None,
+            silence_logs=50,
+        ) as here,
+        Client(here, security=security) as client,
+        manyview.on(client),
+    ):
+        assert client.scheduler_info()["address"].startswith("tls://")
+        there = kmeans(max_iter=3).fit(views)
+    same(there, kmeans(max_iter=3).fit(views))
+
+
 def _deadly(rows, leaf, shared, state):
     if rows.start == shared:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -250,7 +353,8 @@ def test_rows_that_kill_their_worker_are_named(tmp_path):
     X = data()["looks"]
     np.save(tmp_path / "looks.npy", X)
     views = Views({"looks": np.load(tmp_path / "looks.npy", mmap_mode="r")})
-    with start(2) as here, Client(here) as client, manyview.on(client, folder=tmp_path / "w"):
+    few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+    with few, start(2) as here, Client(here) as client, manyview.on(client, folder=tmp_path / "w"):
         with (
             working(1) as engine,
             pytest.raises(WorkerError, match=r"rows 1000 to 1999 of .*looks.npy.* killed 4 workers"),
@@ -260,55 +364,42 @@ def test_rows_that_kill_their_worker_are_named(tmp_path):
             base.total(engine.map(_deadly, source, plan, 1000))
 
 
-class Killer(threading.Thread):
-    """Kills a random worker of a cluster now and then, whenever all are there."""
-
-    def __init__(self, cluster, rng, every):
-        super().__init__(daemon=True)
-        self.cluster, self.rng, self.every, self.n_workers = cluster, rng, every, len(cluster.workers)
-        self.n_kills, self._over = 0, threading.Event()
-
-    def run(self):
-        while not self._over.wait(self.rng.uniform(0.5, 1.5) * self.every):
-            known, nannies = self.cluster.scheduler.workers, list(self.cluster.workers.values())
-            alive = [n.pid for n in nannies if n.status.name == "running" and n.worker_address in known]
-            if len(alive) < self.n_workers:
-                self.cluster.scale(self.n_workers)  # a nanny whose worker dies while it starts gives up
-                continue
-            os.kill(int(self.rng.choice(alive)), signal.SIGKILL)
-            self.n_kills += 1
-
-    def stop(self):
-        self._over.set()
-        self.join()
-
-
 @pytest.mark.slow
-def test_one_and_three_workers_and_random_deaths(tmp_path, record_property):
-    """MANYVIEW_WORKER_KILLS: how many workers are killed in all."""
-    wanted = int(os.environ.get("MANYVIEW_WORKER_KILLS", "3"))
-    views, rng = data(missing=0.2), np.random.default_rng(0)
-    alone = robust(n_init=1, max_iter=15, tol=0).fit(views)
-    long = {"n_clusters": 20, "max_iter": 15, "tol": 0}
-    bare, grown = kmeans(**long).fit(views), tree().fit(views)
-    n_kills = 0
-    for n_workers in (1, 3):  # two have every other test
-        with (
-            start(n_workers) as cluster,
-            Client(cluster) as client,
-            manyview.on(client, folder=tmp_path / str(n_workers)),
-        ):
-            same(robust(n_init=1, max_iter=15, tol=0).fit(views), alone)
-            same(kmeans(**long).fit(views), bare)
-            while n_workers == 3 and n_kills < wanted:
-                killer = Killer(cluster, rng, every=2.0)
-                killer.start()
-                try:
-                    same(robust(n_init=1, max_iter=15, tol=0).fit(views), alone)
-                    same(kmeans(**long).fit(views), bare)
-                    same(tree().fit(views), grown)
-                finally:
-                    killer.stop()
-                n_kills += killer.n_kills
-                time.sleep(0.2)
-    record_property("count", n_kills)
+@pytest.mark.parametrize("n_workers", [1, 3])  # two have every other test
+def test_one_and_three_workers(n_workers):
+    views = data(missing=0.2)
+    with start(n_workers) as here, Client(here) as client, manyview.on(client):
+        for make in (robust, kmeans, tree):
+            there = make().fit(views)
+            with manyview.on("serial"):
+                same(there, make().fit(views))
+
+
+@pytest.mark.parametrize("make", [kmeans, pytest.param(tree, marks=pytest.mark.slow)])
+def test_views_that_are_put_side_by_side_in_every_pass_give_the_same_bits(make, monkeypatch):
+    """Where a copy of all rows would fill memory."""
+    views, at_once = data(missing=0.2), []
+    more = {"n_clusters": 12, "empty_clusters": "farthest", "max_iter": 6}
+    monkeypatch.setattr(_accelerated_rounds, "MOST_ROWS", 500)
+    held = make(**more).fit(views)
+    monkeypatch.setattr(accelerated_kmeans, "_MOST_COPIED", 0)
+    joined = _accelerated_leaf.side_by_side
+    monkeypatch.setattr(
+        _accelerated_leaf, "side_by_side", lambda *given: at_once.append(len(given[1])) or joined(*given)
+    )
+    again = make(**more).fit(views)
+    same(again, held)
+    assert again.inertia_ == held.inertia_ and np.array_equal(again.predict(views), held.predict(views))
+    assert again.n_distances_ == held.n_distances_, "bounds are kept all the same"
+    assert max(at_once) == N and at_once.count(N) == 1, "all of them only where first centres are sought"
+
+
+def test_chunks_that_a_cluster_holds_are_looked_through_once(client):
+    X = data()["looks"]
+    with manyview.on(client):
+        held = da.from_array(X, chunks=(700, 24)).persist()
+        views = Views({"looks": held})
+        assert all(type(part).__name__ == "Future" for part in views["looks"].dask.values())
+        lazy = Views({"looks": da.from_array(X, chunks=(700, 24))})
+        assert not any(type(part).__name__ == "Future" for part in lazy["looks"].dask.values())
+        same(kmeans(max_iter=3).fit(views), kmeans(max_iter=3).fit({"looks": X}))

@@ -30,6 +30,13 @@ def features(
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Threads and child processes. Default: all cores.")
     ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="A Dask scheduler (tcp://127.0.0.1:8786) whose workers look at the files. They must see them too.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Compute views of the items: what pictures look like, what texts say.
@@ -55,7 +62,7 @@ def features(
             )
         return
     with progress() as bar, Collection.open(collection, write=True) as found:
-        done = compute_views(found, view or None, model=model, again=again, n_jobs=jobs, progress=bar)
+        done = compute_views(found, view or None, model=model, again=again, n_jobs=jobs, progress=bar, cluster=cluster)
         views = [(name, found.segments.info(name)) for name in found.view_names]
         n_items = len(found.items)
     if as_json:

@@ -11,7 +11,7 @@ from ..arrays import Matrix, as_matrix, holds_sparse, is_sparse
 from ..errors import ViewError
 from .checks import missing_rows
 
-__all__ = ["as_chunks", "look_at_chunks"]
+__all__ = ["as_chunks", "cut_like", "look_at_chunks"]
 
 
 def as_chunks(name: str, array: Any) -> Any:
@@ -28,7 +28,23 @@ def as_chunks(name: str, array: Any) -> Any:
             raise ViewError(f"view {name!r} is cut along its columns; sparse chunks must hold whole rows.")
         array = array.rechunk({1: -1})
     meta = as_matrix(name, array._meta)
-    return array.map_blocks(_whole_chunk, name, is_sparse(meta), dtype=meta.dtype, meta=meta)
+    whole = array.map_blocks(_whole_chunk, name, is_sparse(meta), dtype=meta.dtype, meta=meta)
+    # Chunks that a cluster holds are looked through once, not in every pass: what is the same takes no room twice.
+    return whole.persist() if _is_held(array) and array.dtype == meta.dtype else whole
+
+
+def _is_held(array: Any) -> bool:
+    """Does a cluster hold the chunks of this array, rather than know how to make them?"""
+    return all(type(part).__module__.startswith("distributed.") for part in array.dask.values())
+
+
+def cut_like(views: Any, labels: NDArray[Any]) -> Any:
+    """Labels as a Dask array with the chunks of the first view that is one; as they are where none is."""
+    if not views.in_chunks:
+        return labels
+    import dask.array as da
+
+    return da.from_array(labels, chunks=(views[views.in_chunks[0]].chunks[0],))
 
 
 def _whole_chunk(chunk: Any, name: str, sparse: bool) -> Matrix:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, holds_sparse, is_dask, is_sparse, makes_rows
 from ..errors import ViewError
 
-__all__ = ["FilePart", "RowSource", "Rows", "csr_of", "file_part", "pieces_of", "source_of", "stack", "view_column"]
+__all__ = ["FilePart", "RowSource", "Rows", "csr_of", "file_part", "source_of", "stack", "view_column"]
 
 _MOST_OPEN = 512  # spans whose kept results a process remembers; the oldest go first
 
@@ -113,6 +113,7 @@ class RowSource:
         self.key = uuid.uuid4().hex if key is None else key
         self._open: dict[tuple[int, int], Rows] = {}
         self._kept: OrderedDict[tuple[int, int], dict[Any, Any]] = OrderedDict()
+        self._chunks: dict[str, tuple[NDArray[np.intp], Any]] | None = None
 
     @property
     def is_remote(self) -> bool:
@@ -128,7 +129,7 @@ class RowSource:
             name: _between(column, start, stop) for name, column in self.columns.items() if not _is_chunked(column)
         }
         for name, parts in (pieces or {}).items():
-            columns[name] = stack(parts)
+            columns[name] = stack([chunk[first:last] for chunk, first, last in parts])
         rows = Rows(start, columns, self._kept.setdefault(place, {}))
         self._kept.move_to_end(place)
         while len(self._kept) > _MOST_OPEN:
@@ -136,6 +137,16 @@ class RowSource:
         if not pieces:  # chunks belong to Dask, and are not to be held
             self._open[place] = rows
         return rows
+
+    def pieces(self, start: int, stop: int) -> dict[str, list[Any]]:
+        """Where the rows from start to stop of the Dask arrays are: each delayed chunk that holds some, and which."""
+        if self._chunks is None:  # asking Dask for them costs more than a task
+            self._chunks = {
+                name: (np.concatenate([[0], np.cumsum(column.chunks[0])]).astype(np.intp), column.to_delayed().ravel())
+                for name, column in self.columns.items()
+                if is_dask(column)
+            }
+        return {name: _pieces(*known, start, stop) for name, known in self._chunks.items()}
 
     def take(self, items: NDArray[np.intp], names: Sequence[str] | None = None) -> Rows:
         """Chosen rows, in order, in memory; of all columns where none are named."""
@@ -214,7 +225,7 @@ def _opened(key: str, described: Mapping[str, Any]) -> RowSource:
         n_rows = next((column.shape[0] for column in columns.values() if column is not None), 0)
         source = RowSource.__new__(RowSource)
         source.columns, source.n_rows, source.key, source.row_bytes = columns, n_rows, key, {}
-        source._open, source._kept = {}, OrderedDict()
+        source._open, source._kept, source._chunks = {}, OrderedDict(), None
         _SOURCES[key] = source
     _SOURCES.move_to_end(key)
     while len(_SOURCES) > _MOST_SOURCES:
@@ -242,16 +253,15 @@ def csr_of(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
     return matrix
 
 
-def pieces_of(column: Any, start: int, stop: int) -> list[Any]:
-    """The rows from start to stop of a Dask array, as one delayed piece of each chunk that holds some of them."""
-    edges = np.concatenate([[0], np.cumsum(column.chunks[0])])
-    chunks = column.to_delayed().ravel()
+def _pieces(edges: NDArray[np.intp], chunks: Sequence[Any], start: int, stop: int) -> list[Any]:
+    """Chunks, and which of their rows: whoever has them cuts them, since a task of Dask's own would cost more."""
+    first, last = np.searchsorted(edges, start, side="right") - 1, np.searchsorted(edges, stop, side="left")
     found = []
-    for chunk, low, high in zip(chunks, edges[:-1], edges[1:], strict=True):
-        first, last = max(start, int(low)), min(stop, int(high))
-        if first < last:
-            whole = (first, last) == (low, high)
-            found.append(chunk if whole else chunk[first - int(low) : last - int(low)])
+    for number in range(first, last):
+        low, high = int(edges[number]), int(edges[number + 1])
+        inside = slice(max(start, low) - low, min(stop, high) - low)
+        if inside.start < inside.stop:
+            found.append((chunks[number], inside.start, inside.stop))
     return found
 
 

@@ -134,6 +134,9 @@ class Engine(Protocol):
     def place(self, source: RowSource) -> RowSource:
         """The source as the engine's workers can open it."""
 
+    def room(self) -> Path:
+        """A folder that all workers see, for files that go when the work is over."""
+
     def map(
         self,
         task: Task,
@@ -153,6 +156,9 @@ class Engine(Protocol):
 
     def let_go(self, states: Sequence[Any]) -> None:
         """These states will not be asked for again."""
+
+    def close(self) -> None:
+        """The work is over: what only this engine needs may go."""
 
 
 def add_up(total: tuple[Any, ...], part: tuple[Any, ...]) -> tuple[Any, ...]:

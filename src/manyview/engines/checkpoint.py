@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..arrays import is_dask, is_sparse
 from ..data.source import RowSource, file_part
-from ..durable import TEMPORARY, as_raw, forget, make_folder, remove_tree, write_file
+from ..durable import TEMPORARY, as_raw, clear_tree, forget, make_folder, sync_files, write_file
 from .base import Engine, Kept, filed
 
 __all__ = ["Checkpoint", "fit_in"]
@@ -66,6 +66,7 @@ class Checkpoint:
         kept = [one if isinstance(one, Kept) else filed(self._home, self._engine.read(one)) for one in states]
         files = [str(Path(one.path).relative_to(self._home)) for one in kept]
         content: dict[str, Any] = {**arrays, "files": json.dumps(files)}
+        sync_files(Path(one.path) for one in kept)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
             for key, value in content.items():
@@ -105,7 +106,7 @@ def fit_in(engine: Engine, estimator: Any, *sources: RowSource) -> Iterator[tupl
     _sweep(home)
     here = engine.within(home)
     yield here, Checkpoint(home, here)
-    remove_tree(home)
+    clear_tree(home)
 
 
 def _sweep(home: Path) -> None:

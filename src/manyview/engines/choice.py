@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,7 +19,7 @@ from .base import Engine
 from .cluster import DaskEngine, connect, is_client, refuse_open_lines
 from .local import LocalEngine
 
-__all__ = ["on", "working"]
+__all__ = ["cluster_client", "on", "working"]
 
 _CHOSEN: ContextVar[Callable[[Workers], Engine]] = ContextVar("manyview_engine", default=LocalEngine)
 
@@ -101,23 +102,32 @@ def _bytes(memory: Any) -> int:
 
 
 @contextmanager
-def _cluster(where: Any, n_jobs: int | None, folder: Any) -> Iterator[None]:
-    """A Dask cluster, with a folder that its workers see."""
+def cluster_client(where: Any) -> Iterator[Any]:
+    """A Dask client, given or for the address of a scheduler, once it is known that nobody listens to the line."""
     client = connect(where) if isinstance(where, str) else where
     try:
         refuse_open_lines(client)
-        with ExitStack() as stack:
-            lasting = None if folder is None else Path(folder).absolute()
-            home = lasting or Path(
-                stack.enter_context(TemporaryDirectory(prefix="manyview-", ignore_cleanup_errors=True))
-            )
-            make_folder(home)
-            stack.enter_context(client.as_current())  # for what Dask itself computes, as the look at chunks
-            stack.enter_context(_chosen(lambda threads: DaskEngine(threads, client, home, lasting), n_jobs))
-            yield
+        yield client
     finally:
         if client is not where:
             client.close()
+
+
+@contextmanager
+def _cluster(where: Any, n_jobs: int | None, folder: Any) -> Iterator[None]:
+    """A Dask cluster, with a folder that its workers see."""
+    with ExitStack() as stack:
+        client = stack.enter_context(cluster_client(where))
+        lasting = None if folder is None else Path(folder).absolute()
+        home = lasting or Path(stack.enter_context(TemporaryDirectory(prefix="manyview-", ignore_cleanup_errors=True)))
+        make_folder(home)
+
+        def engine(threads: Workers) -> DaskEngine:
+            return DaskEngine(threads, client, home / f"work-{uuid.uuid4().hex}", lasting)
+
+        stack.enter_context(client.as_current())  # for what Dask itself computes, as the look at chunks
+        stack.enter_context(_chosen(engine, n_jobs))
+        yield
 
 
 @contextmanager
@@ -134,4 +144,8 @@ def _chosen(make: Callable[[Workers], Engine], n_jobs: int | None) -> Iterator[N
 def working(n_jobs: int | None) -> Iterator[Engine]:
     """The engine for the time of one fit. An estimator's own ``n_jobs`` goes before that of ``on``."""
     with workers(n_jobs) as threads:
-        yield _CHOSEN.get()(threads)
+        engine = _CHOSEN.get()(threads)
+        try:
+            yield engine
+        finally:
+            engine.close()

@@ -11,7 +11,8 @@ from __future__ import annotations
 import ipaddress
 import pickle
 import uuid
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,8 +21,8 @@ import numpy as np
 
 from ..arrays import is_dask, is_sparse, makes_rows
 from ..blocks import Workers, thread_limits
-from ..data.source import RowSource, csr_of, file_part, pieces_of
-from ..durable import forget, make_folder, write_array
+from ..data.source import RowSource, csr_of, file_part
+from ..durable import clear_tree, forget, make_folder, write_array, write_file
 from ..errors import MissingExtra, ParameterError, WorkerError
 from .base import Combine, Kept, Plan, Span, Task, add_up, filed, run_span
 
@@ -30,6 +31,8 @@ __all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 _ANSWER = 10.0  # seconds in which a scheduler answers
 _LOOK = 5.0  # seconds between two looks at who is there
 _ALONE = 120.0  # so long a fit waits for workers when the last has gone
+_LIVES = 2  # how often a span is sent that Dask has given up
+_IN_A_TASK = 100_000  # bytes that are sent with every task; more goes through the folder
 
 
 class DaskEngine:
@@ -37,16 +40,40 @@ class DaskEngine:
 
     def __init__(self, threads: Workers, client: Any, folder: Path, checkpoints: Path | None = None) -> None:
         self.threads, self.client, self.folder, self.checkpoints = threads, client, folder, checkpoints
-        self._where: dict[tuple[str, int], str] = {}  # which worker had a span last, and may have kept something
+        self._where: dict[tuple[str, int], str] = {}
 
     def within(self, folder: Path) -> DaskEngine:
         return DaskEngine(self.threads, self.client, folder, self.checkpoints)
 
+    def where(self, source: RowSource, span: Span) -> str | None:
+        """The worker that had a span last, and may have kept something."""
+        return self._where.get((source.key, span.start))
+
+    def remember_place(self, source: RowSource, span: Span, where: str) -> None:
+        self._where[source.key, span.start] = where
+
+    def forget_place(self, source: RowSource, span: Span) -> None:
+        self._where.pop((source.key, span.start), None)
+
+    @property
+    def what_is_kept(self) -> str:
+        """The end of a sentence about an error."""
+        return "" if self.checkpoints is None else f"; the same fit again goes on from what is kept in {self.folder}"
+
+    def close(self) -> None:
+        """Take away the files of this engine; of a fit that was stopped, what it needs to go on stays."""
+        if self.folder.is_dir():
+            clear_tree(self.folder)
+
     def place(self, source: RowSource) -> RowSource:
         """The same rows, all in files or in chunks."""
-        home = self.folder / f"rows-{source.key}"
+        home = self.room() / f"rows-{source.key}"
         columns = {name: self._filed(home, column) for name, column in source.columns.items()}
         return RowSource(columns, source.key, source.row_bytes)
+
+    def room(self) -> Path:
+        make_folder(self.folder)
+        return self.folder
 
     def _filed(self, home: Path, column: Any) -> Any:
         if is_dask(column):
@@ -72,55 +99,22 @@ class DaskEngine:
         states: Sequence[Any] | None = None,
         combine: Combine = add_up,
     ) -> Iterator[tuple[Any, Any]]:
-        told = pickle.dumps((task, source, shared, combine), protocol=pickle.HIGHEST_PROTOCOL)
-        call = uuid.uuid4().hex
-        futures = []
-        for number, span in enumerate(plan.spans):
-            state = None if states is None else states[number]
-            futures.append(self._submit(f"manyview-{task.__name__}-{call}-{number}", told, source, span, state))
+        make_folder(self.folder)
+        call = f"{task.__name__}-{uuid.uuid4().hex}"
+        told: bytes | Path = pickle.dumps((task, source, shared, combine), protocol=pickle.HIGHEST_PROTOCOL)
+        if isinstance(told, bytes) and len(told) > _IN_A_TASK:
+            path = self.folder / f"told-{call}"
+            write_file(path, [told], lasts=False)
+            told = path
+        at_work = _Pass(self, call, told, source, plan.spans, states)
         try:
-            for number, span in enumerate(plan.spans):
-                partial, state, where = self._result(futures[number], source, span)
-                futures[number] = None
-                self._where[source.key, span.start] = where
-                yield partial, state
+            at_work.submit(range(len(plan.spans)))
+            for number in range(len(plan.spans)):
+                yield at_work.result(number)
         finally:
-            for future in futures:
-                if future is not None:
-                    future.cancel()
+            at_work.end()
 
-    def _submit(self, key: str, told: bytes, source: RowSource, span: Span, state: Any) -> Any:
-        chunked = {name: column for name, column in source.columns.items() if is_dask(column)}
-        where = self._where.get((source.key, span.start))
-        soft = {"workers": [where], "allow_other_workers": True} if where is not None else {}
-        given = (told, span, state, str(self.folder))
-        if not chunked:
-            return self.client.submit(_work, *given, key=key, pure=False, **soft)
-        from dask import delayed
-
-        pieces = {name: pieces_of(column, span.start, span.stop) for name, column in chunked.items()}
-        return self.client.compute(delayed(_work, pure=False)(*given, pieces, dask_key_name=key), **soft)
-
-    def _result(self, future: Any, source: RowSource, span: Span) -> Any:
-        from distributed import KilledWorker
-        from distributed.comm import CommClosedError
-
-        try:
-            return self._waited(future)
-        except KilledWorker as error:
-            files = sorted({part.path for c in source.columns.values() if (part := _part_of(c)) is not None})
-            listed = f" of {', '.join(files[:3])}" if files else ""
-            raise WorkerError(
-                f"rows {span.start} to {span.stop - 1}{listed} killed {error.args[2] + 1} workers, the last "
-                f"{error.args[1].address}. Look at its log, most often for want of memory; what was finished is kept "
-                f"in {self.folder}."
-            ) from error
-        except (CommClosedError, OSError, TimeoutError) as error:
-            raise WorkerError(
-                f"the Dask scheduler was lost ({error}). Start it again; what was finished is kept in {self.folder}."
-            ) from error
-
-    def _waited(self, future: Any) -> Any:
+    def waited(self, future: Any) -> Any:
         """The result, unless all workers have gone for long: Dask would wait for new ones for ever."""
         n_empty = 0
         while True:
@@ -132,11 +126,12 @@ class DaskEngine:
                 n_empty = 0 if self.client.scheduler_info(n_workers=-1)["workers"] else n_empty + 1
                 if n_empty * _LOOK >= _ALONE:
                     raise WorkerError(
-                        f"the Dask scheduler has had no workers for {_ALONE:.0f} s. Start some with `dask worker`; "
-                        f"what was finished is kept in {self.folder}."
+                        f"the Dask scheduler has had no workers for {_ALONE:.0f} s. Start some with `dask worker`"
+                        f"{self.what_is_kept}."
                     ) from None
 
     def keep(self, states: Sequence[Any]) -> list[Any]:
+        make_folder(self.folder)
         return [s if isinstance(s, Kept) else filed(self.folder, np.asarray(s)) for s in states]
 
     def read(self, state: Any) -> Any:
@@ -148,16 +143,115 @@ class DaskEngine:
                 forget(Path(state.path))
 
 
-def _part_of(column: Any) -> Any:
-    column = column.rows if makes_rows(column) else column
-    return None if is_dask(column) else file_part(column.data if is_sparse(column) else column)
+class _Pass:
+    """The tasks of one pass over all spans that are not done."""
+
+    def __init__(
+        self,
+        engine: DaskEngine,
+        call: str,
+        told: bytes | Path,
+        source: RowSource,
+        spans: Sequence[Span],
+        states: Sequence[Any] | None,
+    ) -> None:
+        self.engine, self.call, self.told, self.source, self.spans = engine, call, told, source, spans
+        self.states = [None] * len(spans) if states is None else states
+        self._futures: dict[int, Any] = {}
+        self._lives = dict.fromkeys(range(len(spans)), _LIVES)
+
+    def submit(self, numbers: Iterable[int]) -> None:
+        """Send tasks: one graph for all of those that belong to one worker, since a graph costs what ten tasks do."""
+        by_worker: dict[str | None, list[int]] = {}
+        for number in numbers:
+            by_worker.setdefault(self.engine.where(self.source, self.spans[number]), []).append(number)
+        for where, here in by_worker.items():
+            soft = {} if where is None else {"workers": [where], "allow_other_workers": True}
+            keys = [f"manyview-{self.call}-{number}-{self._lives[number]}" for number in here]
+            given = {"call": self.call, "told": self.told, "folder": str(self.engine.folder)}
+            spans, states = [self.spans[number] for number in here], [self.states[number] for number in here]
+            if self.source.is_remote:
+                from dask import delayed
+
+                work = delayed(_work, pure=False)
+                pieces = [self.source.pieces(span.start, span.stop) for span in spans]
+                tasks = [
+                    work(*one, **given, dask_key_name=key)
+                    for *one, key in zip(spans, states, pieces, keys, strict=True)
+                ]
+                futures = self.engine.client.compute(tasks, **soft)
+            else:
+                futures = self.engine.client.map(_work, spans, states, key=keys, pure=False, **given, **soft)
+            self._futures |= zip(here, futures, strict=True)
+
+    def result(self, number: int) -> tuple[Any, Any]:
+        """The partial result and the state of one span.
+
+        Dask blames every task that a dead worker was to run, and gives one up after some deaths. Such a task is sent
+        once more: by then one that really kills its worker waits to be asked for, or is the one asked for.
+        """
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
+
+        span = self.spans[number]
+        while True:
+            try:
+                partial, state, where = self.engine.waited(self._futures.pop(number))
+            except KilledWorker as error:
+                self._lives[number] -= 1
+                if self._lives[number] > 0:
+                    self.engine.forget_place(self.source, span)
+                    self.submit([number])
+                    continue
+                raise WorkerError(
+                    f"rows {span.start} to {span.stop - 1}{_files_of(self.source)} killed "
+                    f"{_LIVES * (error.args[2] + 1)} workers, the last {error.args[1].address}. Look at its log, most "
+                    f"often for want of memory{self.engine.what_is_kept}."
+                ) from error
+            except (CommClosedError, OSError, TimeoutError) as error:
+                raise WorkerError(
+                    f"the Dask scheduler was lost ({error}). Start it again{self.engine.what_is_kept}."
+                ) from error
+            self.engine.remember_place(self.source, span, where)
+            return partial, state
+
+    def end(self) -> None:
+        for future in self._futures.values():
+            future.cancel()
+        if isinstance(self.told, Path):
+            forget(self.told)
 
 
-def _work(told: bytes, span: Span, state: Any, folder: str, pieces: Any = None) -> tuple[Any, Any, str]:
+def _files_of(source: RowSource) -> str:
+    held = [column.rows if makes_rows(column) else column for column in source.columns.values() if not is_dask(column)]
+    parts = [file_part(column.data if is_sparse(column) else column) for column in held]
+    files = sorted({part.path for part in parts if part is not None})
+    return f" of {', '.join(files[:3])}" if files else ""
+
+
+_TOLD: OrderedDict[str, Any] = (
+    OrderedDict()
+)  # what this worker was told in the last passes: read once, used by all tasks
+_MOST_TOLD = 2
+
+
+def _what_was_told(call: str, told: bytes | Path) -> Any:
+    found = _TOLD.get(call)
+    if found is None:
+        content = told if isinstance(told, bytes) else told.read_bytes()
+        found = _TOLD[call] = pickle.loads(content)  # noqa: S301  Dask has already brought it as code to run
+        for old in list(_TOLD)[:-_MOST_TOLD]:
+            _TOLD.pop(old, None)
+    return found
+
+
+def _work(
+    span: Span, state: Any, pieces: Any = None, *, call: str, told: bytes | Path, folder: str
+) -> tuple[Any, Any, str]:
     """What a worker does: open the rows of a span, run the task on every leaf, leave the new state in a file."""
     from distributed import get_worker
 
-    task, source, shared, combine = pickle.loads(told)  # noqa: S301  Dask has already brought it as code to run
+    task, source, shared, combine = _what_was_told(call, told)
     rows = source.rows(span.start, span.stop, pieces)
     state = state.read() if isinstance(state, Kept) else state
     with thread_limits().limit(limits=1, user_api="blas"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..arrays import is_dask
 from ..blocks import Workers
-from ..data.source import Rows, RowSource, pieces_of
+from ..data.source import Rows, RowSource
 from .base import Combine, Kept, Plan, Task, add_up, gathered, run_leaf
 
 __all__ = ["LocalEngine"]
@@ -19,12 +19,18 @@ class LocalEngine:
 
     def __init__(self, threads: Workers, checkpoints: Path | None = None) -> None:
         self.threads, self.checkpoints = threads, checkpoints
+        self._room: TemporaryDirectory[str] | None = None
 
     def within(self, folder: Path) -> LocalEngine:
         return self
 
     def place(self, source: RowSource) -> RowSource:
         return source
+
+    def room(self) -> Path:
+        if self._room is None:
+            self._room = TemporaryDirectory(prefix="manyview-", ignore_cleanup_errors=True)
+        return Path(self._room.name)
 
     def map(
         self,
@@ -56,10 +62,8 @@ class LocalEngine:
         """Rows of Dask arrays without a cluster: one span in memory at a time."""
         import dask
 
-        chunked = {name: column for name, column in source.columns.items() if is_dask(column)}
         for number, span in enumerate(plan.spans):
-            pieces = {name: pieces_of(column, span.start, span.stop) for name, column in chunked.items()}
-            (found,) = dask.compute(pieces)
+            (found,) = dask.compute(source.pieces(span.start, span.stop))
             rows = source.rows(span.start, span.stop, found)
             state = None if states is None else states[number]
 
@@ -67,6 +71,11 @@ class LocalEngine:
                 return run_leaf(task, rows, leaf, shared, state)
 
             yield gathered(self.threads.map(work, span.leaves), span.leaves, combine, state)
+
+    def close(self) -> None:
+        if self._room is not None:
+            self._room.cleanup()
+            self._room = None
 
     def let_go(self, states: Sequence[Any]) -> None:
         pass

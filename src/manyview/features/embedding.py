@@ -97,6 +97,10 @@ class Embedding(Extractor):
         self.output = output
         self.batch_size = check_number("batch_size", batch_size, integer=True, low=1)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Its settings: whoever takes it to another process opens the model there."""
+        return {key: value for key, value in vars(self).items() if key not in ("columns", "_digest", "_door")}
+
     @property
     def path(self) -> Path:
         """The model's file."""

@@ -120,7 +120,7 @@ class MultiviewEstimator(BaseEstimator):
             else:
                 columns.append(np.zeros(views.n_items, dtype=bool))
                 matrices.append(csr_matrix((views.n_items, self.n_features_per_view_[name])))
-        return Views._trusted(self.view_names_, tuple(matrices), np.column_stack(columns), views.ids)
+        return Views._trusted(self.view_names_, tuple(matrices), np.column_stack(columns), views.ids, views._held)
 
 
 def _with_room(views: Views) -> Views:
@@ -139,7 +139,7 @@ def _with_room(views: Views) -> Views:
         wide.append(matrix.astype(np.float64) if largest > _SQUARES else matrix)
     if all(new is old for new, old in zip(wide, views.values(), strict=True)):
         return views
-    return Views._trusted(views.names, tuple(wide), views.mask, views.ids)
+    return Views._trusted(views.names, tuple(wide), views.mask, views.ids, views._held)
 
 
 def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:

@@ -10,6 +10,7 @@ import itertools
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,15 @@ from ..collection.items import Fingerprint, Item, Problem
 from ..collection.safety.heal import damaged_packs, damaged_views, set_aside_packs, set_aside_rows
 from ..collection.segments import GIVEN
 from ..collection.store import Store
+from ..engines.choice import cluster_client
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
-from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
+from ..features.opening.decode import BadFile, Clip, DecodePool
 from ..ingest.capture import FILE_TIME
 from ..types import Progress
 from .computed import Computed, Note, add_rows, restore_learned
+from .looking.elsewhere import look_elsewhere
+from .looking.here import Looked, look_here
 from .own_model import embedding_extractor, read_pair
 from .remember import fold_duplicates, recognise_moved, remember_contents
 
@@ -33,7 +37,6 @@ __all__ = [
     "came_with_source",
     "compute_views",
     "default_views",
-    "each_row",
     "occasions",
 ]
 
@@ -98,6 +101,7 @@ def compute_views(
     again: bool = False,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    cluster: Any = None,
 ) -> Computed:
     """Compute views of a collection that is open for writing; rows that are there already are kept.
 
@@ -105,6 +109,8 @@ def compute_views(
     model : an ONNX file in place of the one that ships, for the view "embedding", or a folder with a pair of models for
         pictures and texts (``features.towers``); later calls remember it
     again : compute the views anew, and forget a model that was named before
+    cluster : a Dask client, or the address of a scheduler, whose workers open the pictures and clips and describe them;
+        they must see the files under the same paths. What is learned first, and texts, are read here
 
     Files of the collection that cannot be read are set aside, and what they held is computed again: with names None in
     every view, else in those that are named. Views that came with the source are never replaced. Pictures that were
@@ -125,7 +131,8 @@ def compute_views(
     _set_aside(collection, [one for one in made if one.name in damaged], done)
     collection.items.retry(_PASSING)
     if looking or collection.thumbs.missing():
-        _look(collection, looking, done, n_jobs, progress)
+        with nullcontext() if cluster is None else cluster_client(cluster) as client:
+            _look(collection, looking, done, n_jobs, progress, client)
         done.n_recognised = recognise_moved(collection)
         done.n_duplicates = fold_duplicates(collection)
     for one in made:
@@ -195,7 +202,12 @@ def _make(collection: Store, name: str, model: str | None, again: bool, done: Co
 
 
 def _look(
-    collection: Store, made: Sequence[Extractor], done: Computed, n_jobs: int | None, progress: Progress | None
+    collection: Store,
+    made: Sequence[Extractor],
+    done: Computed,
+    n_jobs: int | None,
+    progress: Progress | None,
+    client: Any,
 ) -> None:
     """Open every picture and clip that some view, or its thumbnail, still lacks."""
     items = {item.id: item for item in collection.items if item.kind in ("picture", "video") and item.path}
@@ -212,12 +224,17 @@ def _look(
             if not (one.learns and missing[one.name])
             or _learn(collection, one, list(items.values()), pool, n_jobs, progress)
         ]
-        for start in range(0, len(wanted), _BATCH):
-            batch = [items[number] for number in wanted[start : start + _BATCH]]
+        starts = range(0, len(wanted), _BATCH)
+        batches = [[items[number] for number in wanted[start : start + _BATCH]] for start in starts]
+        results: Iterator[Looked]
+        if client is None:
+            results = (look_here(collection, batch, made, missing, pool, n_jobs) for batch in batches)
+        else:
+            results = look_elsewhere(collection, batches, made, missing, client)
+        for start, batch in zip(starts, batches, strict=True):
             if progress is not None:
                 progress("looking at files", start, len(wanted))
-            found, refused = _opened(collection, batch, pool)
-            _keep(collection, made, missing, found, refused, done, n_jobs)
+            _keep(collection, made, batch, next(results), done)
             collection.journal.progress()
     if progress is not None:
         progress("looking at files", len(wanted), len(wanted))
@@ -231,90 +248,23 @@ def _check_roots(collection: Store, items: Sequence[Item]) -> None:
             raise StoreError(f"{root} does not exist. If it is on a disk that is not connected, connect that first.")
 
 
-def _opened(
-    collection: Store, batch: Sequence[Item], pool: DecodePool
-) -> tuple[dict[int, Picture | Clip], list[tuple[Item, BadFile]]]:
-    """What the files of a batch hold, and those that cannot be used."""
-    by_path = {str(item.path): item for item in batch}
-    stamps = {path: _stamp(collection, item) for path, item in by_path.items()}
-    journal = collection.journal
-    given_up = [path for path in by_path if journal.given_up(path, stamps[path])]
-    refused = [(by_path[path], BadFile("crash", "the program died over it three times.")) for path in given_up]
-    found: dict[int, Picture | Clip] = {}
-    paths = [path for path in by_path if path not in given_up]
-    suspects = [path for path in paths if (path, stamps[path]) in journal.deaths]
-    for together in _apart(paths, suspects, pool):
-        for path, outcome in pool.decode(together, journal=lambda path: journal.opening(path, stamps[path])):
-            journal.done(path, stamps[path])
-            if isinstance(outcome, BadFile):
-                refused.append((by_path[path], outcome))
-            else:
-                found[by_path[path].id] = outcome
-    return found, refused
-
-
-def _apart(paths: Sequence[str], suspects: Sequence[str], pool: DecodePool) -> Iterator[list[str]]:
-    """All files together, but each of those the program may have died over alone, in a child that has started.
-
-    Otherwise somebody who stops the program three times while it starts would have a whole batch given up.
-    """
-    yield [path for path in paths if path not in suspects]
-    if suspects:
-        list(pool.decode([os.devnull]))
-    for path in suspects:
-        yield [path]
-
-
-def _stamp(collection: Store, item: Item) -> str:
-    """Size and time of a file: one that changed is another file to the journal."""
-    facts = collection.items.facts(item.id)
-    return "" if facts is None else f"{facts.size} {facts.mtime_ns}"
-
-
-def _keep(
-    collection: Store,
-    made: Sequence[Extractor],
-    missing: dict[str, set[int]],
-    found: dict[int, Picture | Clip],
-    refused: Sequence[tuple[Item, BadFile]],
-    done: Computed,
-    n_jobs: int | None,
-) -> None:
+def _keep(collection: Store, made: Sequence[Extractor], batch: Sequence[Item], looked: Looked, done: Computed) -> None:
     """The rows of a batch in every view, its thumbnails and fingerprints, and what was refused: all of it, or none."""
-    rows = {}
-    for one in made:
-        ids = [number for number in sorted(found) if number in missing[one.name]]
-        if ids:
-            rows[one.name] = ids, each_row(one, [found[number] for number in ids], n_jobs)
+    by_number = {item.id: item for item in batch}
     with collection.transaction():
-        for item, bad in refused:
-            collection.items.refuse(item.id, bad.reason, bad.sentence)
+        for number, bad in looked.refused:
+            collection.items.refuse(number, bad.reason, bad.sentence)
         for one in made:
-            if one.name in rows:
-                ids, matrix = rows[one.name]
+            if one.name in looked.rows:
+                ids, matrix = looked.rows[one.name]
                 add_rows(collection, one, matrix, np.array(ids, dtype=np.int64), done)
-        collection.thumbs.add({number: one.thumbnail for number, one in found.items()})
+        collection.thumbs.add({number: one.thumbnail for number, one in looked.seen.items()})
         collection.items.describe(
-            (Fingerprint(number, one.hash, one.signature), one.width, one.height) for number, one in found.items()
+            (Fingerprint(number, one.hash, one.signature), one.width, one.height) for number, one in looked.seen.items()
         )
-    done.bad += [Problem(item.key, bad.reason, bad.sentence, stage="decode") for item, bad in refused]
-
-
-def each_row(one: Extractor, found: Sequence[Picture | Clip], n_jobs: int | None) -> Any:
-    """One row per picture, the mean of its frames for a clip; for motion, NaN where nothing can move."""
-    if one.reads == "motion":
-        still = np.empty((0, 2, 64, 64), dtype=np.uint8)
-        return one.extract([part.pairs if isinstance(part, Clip) else still for part in found], n_jobs=n_jobs)
-    pictures = [frame for part in found for frame in (part.frames if isinstance(part, Clip) else (part.pixels,))]
-    rows = one.extract(pictures, n_jobs=n_jobs)
-    counts = np.array([len(part.frames) if isinstance(part, Clip) else 1 for part in found])
-    if (counts == 1).all():
-        return rows
-    from scipy.sparse import csr_matrix
-
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    mean = csr_matrix((np.repeat(1.0 / counts, counts), np.arange(ends[-1]), ends))
-    return (mean @ rows).astype(rows.dtype)
+    done.bad += [
+        Problem(by_number[number].key, bad.reason, bad.sentence, stage="decode") for number, bad in looked.refused
+    ]
 
 
 def _learn(

@@ -14,8 +14,8 @@ from ..errors import ParameterError
 from ..features.base import Extractor
 from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..types import Progress
-from .compute import each_row
 from .computed import learned_extractor
+from .looking.here import each_row
 
 __all__ = ["Annotations", "annotations_of", "common_view"]
 

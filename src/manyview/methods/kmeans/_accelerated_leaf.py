@@ -54,7 +54,16 @@ class TableFrame:
     fills: tuple[Floats, ...]
     offset: Floats | None
     scale: Floats
+    by_leaf: bool = False  # the table is copied leaf by leaf, in every pass: all of it would fill memory
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def opened(self, rows: Rows, leaf: slice) -> tuple[Rows, slice]:
+        """The rows whose table is to be made for a leaf, and the leaf among them."""
+        if not self.by_leaf:
+            return rows, leaf
+        alone = rows.part(leaf)
+        alone.kept = rows.kept.setdefault(("leaf", self.key, leaf.start, leaf.stop), {})
+        return alone, slice(0, leaf.stop - leaf.start)
 
     def table(self, rows: Rows) -> Table:
         """The table of some rows; one dense view without gaps is not copied."""
@@ -194,6 +203,7 @@ def _widen(whole: Part, touched: Places) -> None:
 @device_form("manyview.methods.kmeans.device.accelerated")
 def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: Any) -> tuple[Part, NDArray[Any]]:
     """Label rows by their nearest centres, and say what moved."""
+    rows, leaf = shared.frame.opened(rows, leaf)
     table, n_rows = open_table(rows, shared.frame), leaf.stop - leaf.start
     key = ("bounds", shared.frame.key, leaf.start)
     name, state = rows.kept.pop(key, ("", None))  # so that nobody finds it half changed
@@ -355,27 +365,28 @@ def _decide(table: Table, state: _State, rows: slice, which: Places, clusters: P
     state.lower[items] = np.minimum(state.lower[items], np.sqrt(lower) / wide)
 
 
-def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[tuple[Floats], NDArray[Any]]:
+def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[tuple[Floats], None]:
     """The sums of the clusters whose digits are worn, from all their rows."""
+    rows, leaf = shared.frame.opened(rows, leaf)
     table, sums = open_table(rows, shared.frame), np.zeros(shared.points.shape)
     if shared.worn is not None:
         here = np.flatnonzero(shared.worn[labels]) + leaf.start
         table.add_rows(here, labels[here - leaf.start].astype(np.int32), rows["weight"], 1.0, sums)
-    return (sums,), labels
+    return (sums,), None
 
 
-def far_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+def far_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Any, None]:
     """The rows farthest from their centres."""
     squares = np.where(rows["weight"][leaf] > 0, _row_squares(rows, leaf, shared, labels), 0.0)
     here = np.flatnonzero(squares > 0)
     found = Costliest(here + leaf.start + rows.start, squares[here], labels[here].astype(np.intp))
     nobody = Costliest(found.items[:0], found.costs[:0], found.labels[:0])
-    return (found.merged(nobody, shared.n_wanted), shared.n_wanted), labels
+    return (found.merged(nobody, shared.n_wanted), shared.n_wanted), None
 
 
-def inertia_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[tuple[float], NDArray[Any]]:
+def inertia_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[tuple[float], None]:
     """Weighted squared distances of rows to their centres, from differences."""
-    return (float(rows["weight"][leaf] @ _row_squares(rows, leaf, shared, labels)),), labels
+    return (float(rows["weight"][leaf] @ _row_squares(rows, leaf, shared, labels)),), None
 
 
 def square_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[tuple[float], Floats]:
@@ -384,6 +395,7 @@ def square_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) ->
 
 
 def _row_squares(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> Floats:
+    rows, leaf = shared.frame.opened(rows, leaf)
     table = open_table(rows, shared.frame)
     here = np.arange(labels.size)
     return table.pair_squared_distances(leaf, here, labels.astype(np.intp), shared.centres(table))

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...blocks import Workers
 from ...data.views import Views
-from ...errors import ParameterError
+from ...engines.base import Engine
+from ...engines.filing import filed
 from ..preparation import as_views, place_in, prepare
 
 __all__ = ["PreparesViews"]
@@ -21,13 +22,10 @@ class PreparesViews:
     view_scale: Any
     spaces_: dict[str, dict[str, Any]] | None
 
-    def _check_spaces(self, views: Views) -> None:
-        """Refuse to prepare views that nobody holds all at once: ranks and directions are found over all rows."""
-        if views.in_chunks and isinstance(self.view_scale, str) and self.view_scale == "auto":
-            raise ParameterError(
-                f"view_scale='auto' needs views in memory or in files, and view {views.in_chunks[0]!r} is a Dask "
-                "array. Pass view_scale='minmax' or ('minmax', 'mean_distance'), or None where views are prepared."
-            )
+    def _readable(self, views: Views, engine: Engine) -> Views:
+        """Views as they can be prepared: in files where they are Dask arrays, since ranks are found over all rows."""
+        is_auto = isinstance(self.view_scale, str) and self.view_scale == "auto"
+        return filed(views, engine) if is_auto else views
 
     def _fit_spaces(self, views: Views, n_clusters: int, threads: Workers) -> Views:
         """The views of ``fit`` as they are compared."""

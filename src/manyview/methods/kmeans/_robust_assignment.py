@@ -242,7 +242,7 @@ def _lengths(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> li
     ]
 
 
-def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, NDArray[Any]]:
+def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, None]:
     """Sums of rows under given labels, every D = 1."""
     views, part = open_views(rows, shared.frame), shared.buffers.empty_partial()
     item_weight, places = rows["weight"][leaf], labels.astype(np.intp)
@@ -250,7 +250,7 @@ def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tu
         view.add_differences(leaf, places, item_weight, shared.field.centroids[v], part.sums[v], part.mass[v])
     counted = places[(item_weight > 0) & (places >= 0)]
     part.counts += np.bincount(counted, minlength=shared.frame.n_clusters)
-    return part, labels
+    return part, None
 
 
 def add_partials(whole: Partial, part: Partial) -> Partial:
@@ -280,7 +280,7 @@ class Costliest(NamedTuple):
         return Costliest(items[order], costs[order], labels[order])
 
 
-def costly_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+def costly_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Any, None]:
     """The rows that cost most where they are, less what smoothing adds; 1 for each before the first round."""
     frame, views = shared.frame, open_views(rows, shared.frame)
     cost = np.ones(labels.size) if shared.first_lengths is not None else np.zeros(labels.size)
@@ -290,7 +290,7 @@ def costly_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) ->
     here = np.flatnonzero((labels >= 0) & (rows["weight"][leaf] > 0) & (cost > 0))
     found = Costliest(here + leaf.start + rows.start, cost[here], labels[here].astype(np.intp))
     nobody = Costliest(found.items[:0], found.costs[:0], found.labels[:0])
-    return (found.merged(nobody, shared.n_wanted), shared.n_wanted), labels
+    return (found.merged(nobody, shared.n_wanted), shared.n_wanted), None
 
 
 def merge_costliest(whole: Any, part: Any) -> Any:

@@ -204,7 +204,7 @@ def _first_run(problem: Problem, labels: Sequence[Any]) -> _Run:
     # D = 1 in the owner's units, so that the first round is an ordinary k-means step with equal weights.
     shared = Round(problem.frame, zeros, np.ones(n_views), first_lengths=0.5 / problem.unit, tools=problem.tools)
     states = problem.engine.keep([np.asarray(one).astype(problem.frame.label_type) for one in labels])
-    sums, states = _pass(problem, sum_leaf, shared, states)
+    sums, _ = _pass(problem, sum_leaf, shared, states)
     run = _Run(states, sums, zeros, log_omega, np.zeros(n_views), np.zeros(n_views), [], {})
     _reseed(problem, run, shared)
     return run

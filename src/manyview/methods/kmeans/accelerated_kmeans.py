@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import holds_sparse
 from ...data.checks import as_generator, check_sample_weight
+from ...data.chunks import cut_like
 from ...data.parameters import RUNNING, Array, Choice, Constraints, Either, Number
 from ...data.source import Rows, RowSource, source_of, view_column
 from ...data.views import Views
@@ -31,6 +32,7 @@ from .scaling import learn_scaling
 
 __all__ = ["AcceleratedKMeans"]
 
+_MOST_COPIED = 2**29  # bytes of views that are held side by side; more are put side by side again in every pass
 _LARGEST_UNIT = 1e150  # squared and added up a hundred million times it is still a number
 
 
@@ -68,7 +70,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             with fit_in(engine, self, source) as (there, checkpoint):
                 problem, mean_square = self._problem(here, weight, there, there.place(source), checkpoint)
                 best = self._search(problem, mean_square, n_clusters)
-        self._store(best, has_any)
+        self._store(best, has_any, views)
         n_found = int((best.mass > 0).sum())
         if n_found < n_clusters:
             warnings.warn(
@@ -86,11 +88,12 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
 
     def predict(self, X: Any) -> Places:
         """The nearest centre of each item, the lowest number on ties; -1 for items that lack every view."""
-        return self._assign(X)[0]
+        views = self._new_views(X)
+        return cut_like(views, self._assign(views)[0])
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance of the items of ``X`` to their nearest centres: higher is better."""
-        _, squares = self._assign(X)
+        _, squares = self._assign(self._new_views(X))
         if not squares.size:
             raise ParameterError("score needs at least one item that has a view.")
         return -float(squares.mean()) * self.view_unit_**2
@@ -134,6 +137,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             tuple(self.view_fill_[name] for name in views.names),
             self.offset_ if self.offset_.any() else None,
             np.full(self.n_features_in_, 1.0 / self.view_unit_),
+            by_leaf=self._is_copied(views) and _dense_bytes(views) > _MOST_COPIED,
         )
         empty = {column: np.zeros((0, 0)) for column in columns}
         for name, column in zip(views.names, columns, strict=True):
@@ -144,6 +148,10 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
         row_bytes = sum(source.row_bytes[column] for column in columns) if sparse else table.row_bytes
         relocate = self.empty_clusters == "farthest"
         return Problem(source, frame, table, row_bytes, int(self.max_iter), tol, relocate, engine, checkpoint)
+
+    def _is_copied(self, views: Views) -> bool:
+        """Must rows be copied to make a table of them?"""
+        return views.n_views > 1 or bool(self.offset_.any()) or not views.mask.all()
 
     def _given_points(self, init: Any, n_clusters: int) -> Floats:
         """Centres that a person gave, as one table relative to the offset."""
@@ -184,9 +192,10 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             say(f"{name}: inertia {outcome.inertia * self.view_unit_**2:.9g}, {outcome.n_iter} rounds")
         return outcome
 
-    def _store(self, best: Outcome, has_any: Any) -> None:
-        self.labels_ = np.full(has_any.size, -1, dtype=np.intp)
-        self.labels_[has_any] = best.labels
+    def _store(self, best: Outcome, has_any: Any, views: Views) -> None:
+        labels = np.full(has_any.size, -1, dtype=np.intp)
+        labels[has_any] = best.labels
+        self.labels_ = cut_like(views, labels)
         self.n_clusters_ = int(best.points.shape[0])
         self.objective_ = np.array(best.objective[:-1]) * self.view_unit_**2
         self.inertia_ = float(best.inertia * self.view_unit_**2)
@@ -202,9 +211,8 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
     def _points(self) -> Floats:
         return np.concatenate([self.cluster_centers_[name] for name in self.view_names_], axis=1) - self.offset_
 
-    def _assign(self, X: Any) -> tuple[Places, Floats]:
+    def _assign(self, views: Views) -> tuple[Places, Floats]:
         """Labels of all items, and squared distances of those that have a view, in squares of the view's unit."""
-        views = self._new_views(X)
         has_any = items_with_views(views)
         labels = np.full(views.n_items, -1, dtype=np.intp)
         if not has_any.any():
@@ -215,6 +223,14 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             problem = self._table_problem(here, source, engine, Checkpoint(None, engine), 0.0)
             labels[has_any], squares = assign_rows(problem, self._points())
         return labels, squares
+
+
+def _dense_bytes(views: Views) -> int:
+    """What a dense table of all views takes; nothing where all are sparse, as it is then never made."""
+    if all(holds_sparse(matrix) for matrix in views.values()):
+        return 0
+    size = np.result_type(*(matrix.dtype for matrix in views.values())).itemsize
+    return views.n_items * sum(views.n_features.values()) * int(size)
 
 
 class AcceleratedKMeans(ExactKMeans):
@@ -246,7 +262,7 @@ class AcceleratedKMeans(ExactKMeans):
 
     Attributes
     ----------
-    labels_ : ndarray (n_items,), -1 for items that lack every view
+    labels_ : ndarray (n_items,), -1 for items that lack every view; a Dask array where a view was one
     cluster_centers_ : dict of view name to ndarray (n_clusters, n_features)
     inertia_ : float, summed squared distances of items to their centres
     objective_ : ndarray, the inertia of each round's labels with the centres they were found with; never rises
@@ -261,7 +277,8 @@ class AcceleratedKMeans(ExactKMeans):
     is the model, 36 bytes per item, sums of K x d and about 10 MB per thread; where one bound per item and cluster pays
     (wide tables, many clusters) 4 n K bytes more, never above 1 GB. One dense table in C order, memory-mapped too, is
     read where it lies. Several views, views that items lack, and tables whose mean lies far from the origin compared
-    with their spread are copied once, dense unless every view is sparse.
+    with their spread are copied, dense unless every view is sparse: once, or in every round where that would take more
+    than half a GB.
 
     C. Jin, W. Mao, R. Zhang, Y. Zhang, X. Xue, "Cross-modal image clustering via canonical correlation analysis", AAAI
     2015, with the corrections that make it exact; G. Hamerly, "Making k-means even faster", SDM 2010.

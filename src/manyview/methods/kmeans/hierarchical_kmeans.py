@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...data.checks import as_generator, check_number
 from ...data.parameters import Choice, Constraints, Number
+from ...data.views import Views
 from ...engines.local import LocalEngine
 from ...steps import each
 from ...types import Floats, Places
@@ -147,8 +148,8 @@ class HierarchicalKMeans(ExactKMeans):
             n_distances += merged.n_distances
         return replace(merged, n_distances=n_distances)
 
-    def _store(self, best: Outcome, has_any: Any) -> None:
-        super()._store(best, has_any)
+    def _store(self, best: Outcome, has_any: Any, views: Views) -> None:
+        super()._store(best, has_any, views)
         children, heights = ward_tree(best.points / self.view_unit_, best.mass)
         sizes = np.concatenate([best.mass, np.zeros(children.shape[0])])
         for step, pair in enumerate(children):

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import holds_sparse, is_dask, is_sparse
 from ...data.checks import as_generator, check_sample_weight, per_view_numbers
+from ...data.chunks import cut_like
 from ...data.parameters import RUNNING, Choice, Constraints, Given, Number
 from ...data.source import RowSource, source_of, view_column
 from ...data.views import Views
@@ -71,7 +72,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
 
     Attributes
     ----------
-    labels_ : ndarray (n_items,), -1 for items that lack every view
+    labels_ : ndarray (n_items,), -1 for items that lack every view; a Dask array where a view was one
     cluster_centers_ : dict of view name to ndarray (n_clusters, n_features), in the units of the input; with "auto" the
         means of the members
     scaling_agreement_, view_scalings_ : as in ``ConsensusClustering``, with "auto"
@@ -147,7 +148,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RobustMultiviewKMeans:
         """Find the clusters of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
-        views = self._fit_views(X)
+        given = views = self._fit_views(X)
         self._fixed_weights()  # refuses what gives no number for a view
         weight = check_sample_weight(sample_weight, views.n_items)
         weight = np.ones(views.n_items) if weight is None else weight.copy()
@@ -156,8 +157,8 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         n_clusters = check_n_clusters(self.n_clusters, int((weight > 0).sum()))
         if self.verbose:
             say("preparing (kernels compile on the first run only)")
-        self._check_spaces(views)
         with working(self.n_jobs) as engine:
+            views = self._readable(views, engine)
             compared = self._fit_spaces(views, n_clusters, engine.threads)
             source = source_of(compared, weight)
             with fit_in(engine, self, source) as (here, checkpoint):
@@ -166,8 +167,9 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
                 active = _views_that_vary(compared, scalings)
                 problem = self._problem(compared, scalings, active, weight, n_clusters, here, source, checkpoint)
                 best = self._best_start(problem, np.array([scalings[v].mean_square for v in active]))
-        best.labels[~has_any] = -1
-        self._store(best, views, compared, scalings, active)
+            best.labels[~has_any] = -1
+            self._store(best, views, compared, scalings, active)
+        self.labels_ = cut_like(given, best.labels)
         found = np.unique(best.labels[best.labels >= 0]).size
         if found < n_clusters:
             warnings.warn(
@@ -190,13 +192,14 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         views = self._new_views(X)
         items_with_views(views)
         with working(self.n_jobs) as engine:
-            return self._assign(self._in_spaces(views, engine.threads), False, engine)[0]
+            known = self._in_spaces(self._readable(views, engine), engine.threads)
+            return cut_like(views, self._assign(known, False, engine)[0])
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus log Phi per item of ``X``: higher is better. Comparable between models of one ``gamma``."""
         views = self._new_views(X)
         with working(self.n_jobs) as engine:
-            views = self._in_spaces(views, engine.threads)
+            views = self._in_spaces(self._readable(views, engine), engine.threads)
             labels, lengths = self._assign(views, True, engine)
         active = self._active()
         present = views.mask[:, active] & (labels >= 0)[:, None]
@@ -354,7 +357,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             self.cluster_centers_ = centers
         else:
             self.prepared_centers_ = centers
-            self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
+            self.cluster_centers_ = views.means(best.labels, self.n_clusters_)
 
 
 def _views_that_vary(views: Views, scalings: list[Scaling]) -> Places:

@@ -1,0 +1,1 @@
+"""Looking at pictures and clips: ``here`` with children of this process, ``elsewhere`` by workers of a cluster."""
