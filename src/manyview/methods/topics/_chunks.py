@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import Matrix, holds_sparse, is_dask, is_sparse
 from ...blocks import BLOCK_BYTES
-from ...data.source import Rows, RowSource, pieces_of, stack
+from ...data.source import Rows, RowSource, stack
 from ...data.views import Views
 from ...engines.base import Engine, cut
 from ...types import Floats, Mask
@@ -29,17 +29,23 @@ def join_chunks(views: Views) -> Any:
 
     rows = next(matrix for matrix in views.values() if is_dask(matrix)).chunks[0]
     edges = np.concatenate([[0], np.cumsum(rows)]).astype(int).tolist()
-    empty = _join([[matrix._meta if is_dask(matrix) else matrix[:0]] for matrix in views.values()], views.mask[:0])
+    metas = [matrix._meta if is_dask(matrix) else matrix for matrix in views.values()]
+    empty = _join([[(meta, 0, 0)] for meta in metas], views.mask[:0])
+    chunked = RowSource({name: matrix for name, matrix in views.items() if is_dask(matrix)})
     join, chunks, width = delayed(_join, pure=True), [], sum(views.n_features.values())
     for low, high in pairwise(edges):
-        parts = [pieces_of(m, low, high) if is_dask(m) else [m[low:high]] for m in views.values()]
+        pieces = chunked.pieces(low, high)
+        parts = [
+            pieces[name] if is_dask(matrix) else [(matrix[low:high], 0, high - low)] for name, matrix in views.items()
+        ]
         made = join(parts, views.mask[low:high])
         chunks.append(da.from_delayed(made, (high - low, width), dtype=empty.dtype, meta=empty))
     return da.concatenate(chunks)
 
 
-def _join(parts: list[list[Matrix]], mask: Mask) -> Matrix:
-    return join_parts([stack(pieces) for pieces in parts], mask)
+def _join(parts: list[list[tuple[Matrix, int, int]]], mask: Mask) -> Matrix:
+    """Views side by side, each from the chunks that hold its rows and from which row to which these go."""
+    return join_parts([stack([chunk[first:last] for chunk, first, last in pieces]) for pieces in parts], mask)
 
 
 class _Look(NamedTuple):
