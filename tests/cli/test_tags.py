@@ -43,7 +43,7 @@ def test_from_proposals_to_decisions(path, tmp_path):
     rows = read(table)
     n_worth = sum(float(row["probability"]) >= 0.5 for row in rows)
     assert f"{n_worth} proposals are worth asking, {800 - n_worth} less likely" in said and ", which carr" in said
-    assert "very likely" in said and "Next: manyview accept" in said
+    assert "very likely" in said and "Next: manyview serve" in said and "--at-least 0.8" in said
     assert f"... and {n_worth - 5} more" in said and f"wrote {table}" in said
     assert "... and 795 more" in run("suggest", path, "--open", "--rows", 5, "--min-probability", 0)
     assert list(rows[0]) == ["id", "item", "tag", "probability", "reason"] and len(rows) == 800
