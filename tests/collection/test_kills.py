@@ -19,7 +19,7 @@ def run_kills(tmp_path, n_kills):
 
 
 def test_a_few_kills(tmp_path):
-    run_kills(tmp_path, 5)
+    run_kills(tmp_path, 2)
 
 
 @pytest.mark.slow

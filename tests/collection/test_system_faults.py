@@ -25,6 +25,7 @@ STRIDE = int(os.environ.get("MANYVIEW_FAULTS", "61"))
 """Every how manieth call fails; 1 takes ten minutes."""
 
 
+@pytest.mark.slow
 def test_calls_fail(shim, tmp_path, record_property):
     codes = (errno.ENOSPC, errno.EIO) if STRIDE == 1 else (errno.ENOSPC,)
     source = picture_folder(tmp_path / "pictures", 10)

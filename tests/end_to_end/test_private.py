@@ -44,6 +44,7 @@ def test_private_after_every_command(tmp_path, umask, record_property):  # noqa:
         assert open_to_others(tmp_path / "c.manyview", out) == [], command
 
 
+@pytest.mark.slow
 def test_what_is_asked_to_be_public_is(tmp_path, umask):  # noqa: F811
     table = make_pictures(tmp_path / "shapes")
     c = tmp_path / "c.manyview"

@@ -173,6 +173,7 @@ def test_every_failing_step_leaves_the_old_state(model, tmp_path, monkeypatch, f
     assert np.array_equal(load(folder).labels_, changed.labels_)
 
 
+@pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_a_whole_model(model, tmp_path):
     """Stop dead at the n-th step (no clean-up runs): the folder loads as the old or the new model."""
     import subprocess

@@ -51,6 +51,7 @@ ATTACK = """async (base) => {
 }"""
 
 
+@pytest.mark.slow
 def test_a_rebound_name_and_other_pages_get_nothing(rebound, collection):
     with serving(collection) as live:
         before = live.gallery._read(lambda index: index.version)

@@ -181,6 +181,7 @@ def test_an_address_is_good_once_and_enter_prints_another(template):
     assert started.process.returncode in (0, 130) and not ADDRESS.search(started.rest)
 
 
+@pytest.mark.slow
 def test_the_terminal_going_away_does_not_end_the_gallery(template):
     with open_place(template) as top, Started(top, "--no-browser") as started:
         os.write(started.terminal, b"\x04")  # the end of what is typed

@@ -59,6 +59,7 @@ def addresses():
     return [PLACES[n % len(PLACES)].format(payload) for n, payload in enumerate(payloads())]
 
 
+@pytest.mark.slow
 def test_no_payload_gets_a_byte_from_outside(template, seen, record_property):
     outside = template.parent / "secret.txt"
     outside.write_bytes(SECRET)

@@ -319,6 +319,7 @@ class TestPool:
         ((path, found),) = pool.decode([odd])
         assert path == odd and isinstance(found, Picture)
 
+    @pytest.mark.slow
     def test_harm_is_charged_to_its_file(self, folder, planted):
         for name in ("abort.jpg", "hang.jpg", "hungry.jpg", "chatty.jpg", "once.jpg", "abort2.jpg"):
             (folder / name).write_bytes(encoded("JPEG"))

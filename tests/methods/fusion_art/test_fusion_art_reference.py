@@ -209,7 +209,7 @@ def slow_tracking(matches, values, rho, printed):
     return -1
 
 
-@pytest.mark.parametrize("rule", ["printed", "monotone"])
+@pytest.mark.parametrize("rule", [pytest.param("printed", marks=pytest.mark.slow), "monotone"])
 def test_match_tracking(rule):
     looks, lists, _ = grid_data(4, 300, tagless=0.0)
     tags = tag_matrix(lists, 30)
