@@ -117,6 +117,7 @@ def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatc
 @pytest.mark.parametrize(
     ("harm", "reason"), [("while True: pass", "too slow"), ("os.abort()", "crash"), ("os._exit(0)", "crash")]
 )
+@pytest.mark.slow
 def test_a_pdf_that_hurts_its_child_costs_that_child(monkeypatch, harm, reason):
     pytest.importorskip("pypdf")
     planted = f"""

@@ -73,6 +73,7 @@ def test_a_job_that_no_command_line_can_hold_keeps_nobody_waiting(tmp_path):
         jobs.close()
 
 
+@pytest.mark.slow
 def test_ctrl_c_first_then_the_end(scripted, monkeypatch):
     jobs = scripted("print('x', file=sys.stderr, flush=True)\ntime.sleep(60)")
     while not jobs.all()[0].log:

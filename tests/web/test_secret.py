@@ -159,6 +159,7 @@ def test_others_never_see_the_secret(template, tmp_path, record_property):
     assert left == after == ["left.txt"]  # the file went with the exchange
 
 
+@pytest.mark.slow
 def test_an_address_is_good_once_and_enter_prints_another(template):
     here = {"Sec_Fetch_Site": "none"}
     with open_place(template) as top, Started(top, "--no-browser") as started:
@@ -206,6 +207,7 @@ def test_an_invitation_is_for_its_owner_alone():
     assert not path.parent.exists()
 
 
+@pytest.mark.slow
 def test_the_file_leads_a_real_browser_in(template, browser):
     """A file is another site: the cookie must be there when the page comes, and the page must work."""
     with serving(template) as live:

@@ -336,6 +336,7 @@ class TestPool:
         assert list(found) == [path.name for path in paths]
         assert "longer than 3 s" in found["hang.jpg"].sentence
 
+    @pytest.mark.slow
     def test_processor_time_is_limited(self, folder, planted):
         (folder / "spin.jpg").write_bytes(encoded("JPEG"))
         with DecodePool(1, cpu_seconds=1) as pool:
