@@ -50,13 +50,11 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 test: $(VENV)/.dev
 	$(PYTEST) -q -m "not slow" -n auto --dist loadfile
 
-# Browsers and servers are waited for a third of the time.
-SLOW_PROCESSES := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 # The tests of the description share names, and processes side by side would run one of each alone.
 DESCRIPTION := tests/web/test_description.py
 test-slow: $(VENV)/.dev
 	$(PYTEST) -q -m slow $(DESCRIPTION)
-	$(PYTEST) -q -m slow -n $(SLOW_PROCESSES) --dist loadfile --ignore $(DESCRIPTION)
+	$(PYTEST) -q -m slow -n auto --dist loadfile --ignore $(DESCRIPTION)
 
 torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture --table docs/reliability.md $(PART) $(if $(CORPUS),$(if $(PART),,corpus) --corpus "$(CORPUS)")
