@@ -11,7 +11,6 @@ from __future__ import annotations
 import ipaddress
 import pickle
 import uuid
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -229,9 +228,7 @@ def _files_of(source: RowSource) -> str:
     return f" of {', '.join(files[:3])}" if files else ""
 
 
-_TOLD: OrderedDict[str, Any] = (
-    OrderedDict()
-)  # what this worker was told in the last passes: read once, used by all tasks
+_TOLD: dict[str, Any] = {}  # what this worker was told in the last passes: read once, used by all tasks
 _MOST_TOLD = 2
 
 

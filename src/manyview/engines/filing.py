@@ -16,12 +16,12 @@ from ..data.views import Views
 from ..durable import as_raw, private
 from .base import Engine, cut, total
 
-__all__ = ["filed"]
+__all__ = ["views_in_files"]
 
 _SECONDS_PER_BYTE = 1e-9  # to load, send and write it, about
 
 
-def filed(views: Views, engine: Engine) -> Views:
+def views_in_files(views: Views, engine: Engine) -> Views:
     """The same views, Dask arrays memory-mapped from files that go with the engine; others as they are."""
     if not views.in_chunks:
         return views

@@ -7,7 +7,7 @@ from typing import Any
 from ...blocks import Workers
 from ...data.views import Views
 from ...engines.base import Engine
-from ...engines.filing import filed
+from ...engines.filing import views_in_files
 from ..preparation import as_views, place_in, prepare
 
 __all__ = ["PreparesViews"]
@@ -25,7 +25,7 @@ class PreparesViews:
     def _readable(self, views: Views, engine: Engine) -> Views:
         """Views as they can be prepared: in files where they are Dask arrays, since ranks are found over all rows."""
         is_auto = isinstance(self.view_scale, str) and self.view_scale == "auto"
-        return filed(views, engine) if is_auto else views
+        return views_in_files(views, engine) if is_auto else views
 
     def _fit_spaces(self, views: Views, n_clusters: int, threads: Workers) -> Views:
         """The views of ``fit`` as they are compared."""
