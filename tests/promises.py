@@ -258,8 +258,8 @@ PARTS = (
     Part(
         "deaths",
         (15,),
-        "workers of a cluster killed at random moments, and the process that fits on it: every fit ends with the bits "
-        "of one that nobody disturbed",
+        "workers of a cluster killed at random moments, and the process that fits on it: every fit (k-means family, "
+        "PLSA, canonical correlations) ends with the bits of one that nobody disturbed",
         ("engines/test_kills.py",),
         {"MANYVIEW_WORKER_KILLS": (1, 50), "MANYVIEW_CLIENT_KILLS": (1, 5)},
         "kills",
