@@ -266,6 +266,16 @@ PARTS = (
         10,
     ),
     Part(
+        "fits",
+        (15,),
+        "a process that fits a collection killed at random moments: the same fit again goes on from its last rounds "
+        "and keeps the run that nobody disturbed",
+        ("workflow/fitting/test_going_on.py", "engines/test_stages.py"),
+        {"MANYVIEW_FIT_KILLS": (2, 50)},
+        "kills",
+        10,
+    ),
+    Part(
         "batches",
         (16,),
         "items that come in any batches lead to the same state; what is removed leaves no trace",

@@ -1,5 +1,7 @@
 """Rows in several pieces: any part of them is what it would be in one matrix, and nothing is copied without need."""
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -11,7 +13,7 @@ EDGES = [0, 5, 5, 12, 13, 23]  # one piece is empty, one has a single row
 
 
 def pieces(matrix):
-    return Pieces([matrix[low:high] for low, high in zip(EDGES[:-1], EDGES[1:], strict=True)])
+    return Pieces([matrix[low:high] for low, high in itertools.pairwise(EDGES)])
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_matrix])

@@ -107,7 +107,9 @@ def undisturbed_fit(kind):
 @pytest.fixture(scope="module")
 def quick_starts():
     """New workers are forks of a process that has imported everything: a tenth of the time, and no other difference."""
-    multiprocessing.set_forkserver_preload(["distributed", "manyview.methods.kmeans.hierarchical_kmeans", "manyview.methods.topics.plsa", "sklearn"])
+    multiprocessing.set_forkserver_preload(
+        ["distributed", "manyview.methods.kmeans.hierarchical_kmeans", "manyview.methods.topics.plsa", "sklearn"]
+    )
     with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
         forkserver.ensure_running()
         yield

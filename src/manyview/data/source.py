@@ -78,7 +78,7 @@ class Pieces:
     def __getitem__(self, rows: slice) -> Matrix:
         """Rows from a start to a stop: where they lie if that is in one part."""
         first = int(np.searchsorted(self._edges, rows.start, side="right")) - 1
-        found = []
+        found: list[Any] = []
         while first < len(self.parts) and (self._edges[first] < rows.stop or not found):
             low = int(self._edges[first])
             found.append(self.parts[first][max(0, rows.start - low) : rows.stop - low])

@@ -242,9 +242,7 @@ def _what_was_told(call: str, told: bytes | Path) -> Any:
     return found
 
 
-def _work(
-    span: Span, state: Any, pieces: Any, *, call: str, told: bytes | Path, folder: str
-) -> tuple[Any, Any, str]:
+def _work(span: Span, state: Any, pieces: Any, *, call: str, told: bytes | Path, folder: str) -> tuple[Any, Any, str]:
     """What a worker does: open the rows of a span, run the task on every leaf, leave the new state in a file."""
     from distributed import get_worker
 
