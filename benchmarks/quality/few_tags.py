@@ -67,7 +67,9 @@ def one_draw(
         found["tagged"][figure] = fitted(both, y, draw, np.diff(both["tags"].indptr) > 0)
         for way, ridge in RIDGES.items():
             model = CrossModalClustering(int(y.max()) + 1, regularization=ridge, random_state=draw)
-            found[way][figure] = metrics.normalized_mutual_info(y, model.fit_predict({"looks": looks, "tags": tags.yes}))
+            found[way][figure] = metrics.normalized_mutual_info(
+                y, model.fit_predict({"looks": looks, "tags": tags.yes})
+            )
     return found
 
 

@@ -24,14 +24,12 @@ RIDGES = (1.0, 10.0, 100.0, 1000.0)
 _LOOKED_AT = 2_000
 """Items with several views that are looked at, and as many with one."""
 _FOLDS = 5
-_AS_GOOD = 0.99  # of the best: then the weaker ridge is taken
 
 
 def choose_ridge(views: Views, n_components: int, rng: np.random.Generator, engine: Engine) -> float:
     """The one of ``RIDGES`` under which items left out, a fifth at a time, have the most in common between their views.
 
-    That is the sum over the directions of the squared correlation, negative ones counted against it; of those within
-    a hundredth of the most the weakest is taken. It is found from
+    That is the sum over the directions of the squared correlation, negative ones counted against it. It is found from
     2,000 items with several views, drawn at random; as noise in a covariance goes down with the number of items, so
     does the ridge where there are more, though not below 1. The strongest where there are too few to tell.
     """
@@ -49,8 +47,8 @@ def choose_ridge(views: Views, n_components: int, rng: np.random.Generator, engi
         learned = Learned.of(sample[fold != number], n_components, rng, engine)
         left_out = sample[fold == number]
         found += [_in_common(learned.coordinates(left_out, learned.directions(ridge)), left_out) for ridge in RIDGES]
-    weakest = RIDGES[int(np.argmax(found >= _AS_GOOD * found.max()))]
-    return max(RIDGES[0], weakest * has_several.size / several.size)
+    best = RIDGES[int(np.argmax(found))]
+    return max(RIDGES[0], best * has_several.size / several.size)
 
 
 def _in_memory(views: Views, items: Places) -> Views:
