@@ -7,8 +7,8 @@ from scipy.linalg import eigh
 
 from manyview import CanonicalFusion
 from manyview.errors import ViewWarning
-from manyview.methods.canonical import _moments as moments
 from manyview.methods.canonical import _learned
+from manyview.methods.canonical import _moments as moments
 
 from .canonical_reference import centred, maxvar, ridge_of, thin_svd_cca
 
