@@ -20,7 +20,6 @@ from ..renamed import warn_renamed
 from ..types import Ints, Singles
 from .asked import Asked, asked_in_fit, asked_of_new, tags_in_vocabulary
 from .batch import Batch
-from .evidence import Evidence
 from .families import ancestors, settle_families
 from .items import Items, fit_items, warn_silent_views
 from .models import (
@@ -40,6 +39,7 @@ from .probability import (
     untouched_scale,
 )
 from .proposals import Picked, Proposals
+from .reasons import Told
 from .recipe import COMBINED, RIDGES, Recipe, doubtful_tags, fit_recipe, pack, source_names, unpack
 from .sources import prior_of
 from .stacking import Judged
@@ -290,12 +290,12 @@ class TagCompleter(MultiviewEstimator):
         return self._proposals(asked, picked, np.zeros(first.size, dtype=bool))
 
     def _proposals(self, asked: Asked, picked: Picked, trusted: NDArray[np.bool_]) -> Proposals:
-        known, names, ids = self.tags_.tocsc(), self.tag_names_, self.item_ids_
+        known, names = self.tags_, self.tag_names_
 
-        def explain(rows: Ints, chosen: Ints) -> list[tuple[tuple[Evidence, ...], str]]:
-            return asked.explain(rows, chosen, known, names, ids)
+        def explain(rows: Ints, chosen: Ints) -> Told:
+            return asked.explain(rows, chosen, known, names)
 
-        return Proposals(picked, trusted, names, asked.ids, explain)
+        return Proposals(picked, trusted, names, asked.ids, self.item_ids_, explain)
 
     def learn_completeness(self, proposals: Proposals, accepted: Any) -> float:
         """Learn from decisions how complete the record is: ``accepted`` holds yes or no for each of ``proposals``.
