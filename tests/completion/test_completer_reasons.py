@@ -107,10 +107,11 @@ def literal_parts(model, items, batch, near, row, tag):
     recipe, found = model._recipe(), {}
     own = batch.tags[row].indices.tolist()
 
-    def put(kind, name, amount):
-        found[kind, name] = found.get((kind, name), 0.0) + weight * amount
+    def put(kind, called, amount):
+        found[kind, called] = found.get((kind, called), 0.0) + weights[name] * amount
 
-    for weight, (name, source) in zip(recipe.weights[int(not own)], recipe.sources.items(), strict=True):
+    weights = dict(zip(recipe.sources, recipe.weights[int(not own)], strict=True))
+    for name, source in recipe.sources.items():
         if name in ("joint", "view_ridge", "words"):
             from_tags, from_features = source.coefficients(tag)
             divisor = 1.0
@@ -124,10 +125,10 @@ def literal_parts(model, items, batch, near, row, tag):
                 part = slice(start, start := start + width)
                 put("view", items.spaces[v].name, features[part] @ from_features[part] / divisor)
         elif name == "neighbours":
-            weights = [weights_of(one)[row] for one in near]
+            by_view = [weights_of(one)[row] for one in near]
             for v, one in enumerate(near):
                 carry = model.tags_[one.items[row], tag].toarray().ravel() > 0
-                put("view", items.spaces[v].name, weights[v][carry].sum() / max(1, sum(w.any() for w in weights)))
+                put("view", items.spaces[v].name, by_view[v][carry].sum() / max(1, sum(w.any() for w in by_view)))
         elif name == "naive_bayes":
             lifts = {j: max(0.0, source.lift[j, tag] + source.apart[j]) for j in own}
             for j in own if any(lifts.values()) else []:

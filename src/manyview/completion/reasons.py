@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..types import Floats, Ints
 from .batch import Batch, Other
@@ -25,7 +26,6 @@ from .recipe import Recipe
 __all__ = ["Pairs", "Told", "explain_pairs"]
 
 TAG, VIEW, OTHER = 0, 1, 2
-_PARTS = ("pair", "kind", "which", "amount", "share", "items")
 
 
 class Carriers(NamedTuple):
@@ -41,9 +41,7 @@ class Pairs:
     ``near`` are the neighbours of the batch in each view, ``known`` the tags of all items of the fit, CSR.
     """
 
-    def __init__(
-        self, batch: Batch, near: Sequence[Nearest], items: Items, known: Any, rows: Ints, tags: Ints
-    ) -> None:
+    def __init__(self, batch: Batch, near: Sequence[Nearest], items: Items, known: Any, rows: Ints, tags: Ints) -> None:
         self.batch, self.near, self.items = batch, near, items
         self.rows, self.tags, self.n = np.asarray(rows), np.asarray(tags), len(rows)
         self._known = known
@@ -65,7 +63,9 @@ class Pairs:
     def is_known(self) -> Floats:
         """1 where the item has the tag of its pair, else 0."""
         pair, own = self.own
-        return np.bincount(pair, weights=own == self.tags[pair], minlength=self.n)
+        return np.bincount(pair, weights=(own == self.tags[pair]).astype(np.float64), minlength=self.n).astype(
+            np.float64
+        )
 
     @cached_property
     def n_views(self) -> Ints:
@@ -121,12 +121,12 @@ class Told:
     left, left_share : of each pair, what no part explains
     """
 
-    pair: Ints
-    kind: Ints
-    which: Ints
-    amount: Floats
-    share: Floats
-    items: Ints
+    pair: NDArray[Any]
+    kind: NDArray[Any]
+    which: NDArray[Any]
+    amount: NDArray[Any]
+    share: NDArray[Any]
+    items: NDArray[Any]
     left: Floats
     left_share: Floats
     tag_names: Sequence[str]
@@ -138,10 +138,15 @@ class Told:
         rank = np.arange(self.pair.size) - np.searchsorted(self.pair, self.pair)
         is_last = np.append(self.pair[1:] != self.pair[:-1], True)[: self.pair.size]
         kept = ((self.amount > 0) & (rank < SHOWN)) | (is_last & (self.share < -NEGATIVE_SHARE))
-        numbers = (part[kept].astype(np.int32) for part in (self.pair, self.kind, self.which))
-        amounts = (part[kept].astype(np.float32) for part in (self.amount, self.share))
-        items = self.items[kept].astype(np.int32)
-        return replace(self, **dict(zip(_PARTS, (*numbers, *amounts, items), strict=True)))
+        return replace(
+            self,
+            pair=self.pair[kept].astype(np.int32),
+            kind=self.kind[kept].astype(np.int8),
+            which=self.which[kept].astype(np.int32),
+            amount=self.amount[kept].astype(np.float32),
+            share=self.share[kept].astype(np.float32),
+            items=self.items[kept].astype(np.int32),
+        )
 
     def parts(self) -> Iterator[list[tuple[str, str, float, float, list[int]]]]:
         """Kind, name, amount, share and similar items of each part, pair by pair."""
@@ -196,7 +201,11 @@ def explain_pairs(recipe: Recipe, pairs: Pairs, names: Sequence[str]) -> Told:
     which = np.concatenate([own, np.tile(np.arange(len(spaces)), pairs.n), everyone])
     amount = np.concatenate([of_tags, of_views.ravel(), of_other])
     items = np.concatenate(
-        [np.full((own.size, SHOWN), -1), rows_of_views.reshape(-1, SHOWN), pairs.nobody if other is None else other.rows]
+        [
+            np.full((own.size, SHOWN), -1),
+            rows_of_views.reshape(-1, SHOWN),
+            pairs.nobody if other is None else other.rows,
+        ]
     )
     order = np.lexsort((-amount, whose))
     order = order[amount[order] != 0]

@@ -17,7 +17,16 @@ from pathlib import Path
 from ..data.checks import check_choice
 from ..data.tags import match_key
 
-__all__ = ["LANGUAGES", "as_english", "check_language", "english_words", "language_here", "photo_words", "translated", "word_number"]
+__all__ = [
+    "LANGUAGES",
+    "as_english",
+    "check_language",
+    "english_words",
+    "language_here",
+    "photo_words",
+    "translated",
+    "word_number",
+]
 
 WORDS = Path(__file__).parent / "words.csv"
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")

@@ -275,7 +275,8 @@ def _rows(found: Proposals, told: Sequence[Told], numbers: Sequence[int | None],
         values = (ids[found.items[here]], numbered[found.columns[here]], found.scores[here], found.probabilities[here])
         with_ids = replace(block, items=np.where(block.items < 0, -1, ids[block.items]))
         kept = (
-            [[kind, name, round(share, 3), items] for kind, name, _, share, items in parts] for parts in with_ids.parts()
+            [[kind, name, round(share, 3), items] for kind, name, _, share, items in parts]
+            for parts in with_ids.parts()
         )
         columns = (*(value.tolist() for value in values), kept, found.records[here].tolist(), found.new[here].tolist())
         yield from map(NewProposal, *columns)
