@@ -301,7 +301,7 @@ class TagCompleter(MultiviewEstimator):
         def explain(rows: Ints, chosen: Ints) -> Told:
             return asked.explain(rows, chosen, known, names)
 
-        return Proposals(picked, trusted, names, asked.ids, self.item_ids_, explain)
+        return Proposals(picked, trusted, names, asked.ids, explain, self.item_ids_)
 
     def learn_completeness(self, proposals: Proposals, accepted: Any) -> float:
         """Learn from decisions how complete the record is: ``accepted`` holds yes or no for each of ``proposals``.

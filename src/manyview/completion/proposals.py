@@ -100,14 +100,14 @@ class Proposals(Sequence[Proposal]):
         trusted: NDArray[np.bool_],
         tag_names: Sequence[str],
         item_ids: NDArray[Any],
-        fit_ids: NDArray[Any],
         explain: Explain,
+        fit_ids: NDArray[Any] | None = None,
     ) -> None:
-        """``item_ids`` are those of the items asked about, ``fit_ids`` those of the fit."""
+        """``item_ids`` are those of the items asked about, ``fit_ids`` those of the fit where they are others."""
         self.items, self.columns, self.scores, self.records, self.new, self.probabilities = picked
         self.trusted = trusted
         self.tag_names = tag_names
-        self._item_ids, self._fit_ids = item_ids, fit_ids
+        self._item_ids, self._fit_ids = item_ids, item_ids if fit_ids is None else fit_ids
         self._explain = explain
 
     def __len__(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,7 +167,7 @@ class Told:
             )
         ]
         bounds = np.searchsorted(self.pair, np.arange(self.left.size + 1)).tolist()
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, stop in pairwise(bounds):
             yield told[start:stop]
 
     def evidence(self) -> Iterator[tuple[Evidence, ...]]:

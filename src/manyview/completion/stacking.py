@@ -129,8 +129,8 @@ def share_by_rank(
     a hidden tag stands among those that its item does not have. The mean of 1 / its place is compared, item by item,
     and another share than that of the squares is taken only where it is clearly better.
     """
-    names = list(sources)
-    first, second = (names.index(name) for name in pair)
+    place = {name: k for k, name in enumerate(sources)}
+    first, second = (place[name] for name in pair)
     together = weights[first] + weights[second]
     if not together:
         return weights
@@ -154,7 +154,7 @@ def share_by_rank(
 
 def _heights(batch: Batch, left: Sequence[LeftOut], weights: Floats) -> Floats:
     """For each item with two tags or more, the sum over its tags of 1 / the place of the tag had it been hidden."""
-    row, column = batch.known
+    row, _ = batch.known
     count = np.diff(batch.tags.indptr)
     several = np.flatnonzero(count[row] > 1)
     hidden = mixed(weights, [one.hidden for one in left])
