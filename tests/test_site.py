@@ -55,9 +55,18 @@ def test_a_table_of_methods_and_a_number_are_filled(kept):
     )
 
 
+def test_a_deviation_and_the_list_of_a_docstring_are_filled(kept):
+    found = figures.filled("<!-- kept: made; digits; ours; NMI; ± -->0<!-- end -->")
+    assert found == "<!-- kept: made; digits; ours; NMI; ± -->.750 ± .100<!-- end -->"
+    head = "    .. kept: made; *; {s:,.0f} s, NMI {NMI:.2f}\n\n"
+    found = figures.filled(f"{head}    - k-means: 3 s\n\n    words\n")
+    assert found == f"{head}    - k-means: 1,234 s, NMI .50\n\n    words\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "    .. kept: made; *; {NMI:.2f}\n\n    - nobody: .1\n",
         "<!-- kept: made; digits; nobody; NMI -->.1<!-- end -->",
         "<!-- kept: made; letters; ours; NMI -->.1<!-- end -->",
         "<!-- kept: made; digits\nACC = ACC\n-->\n| m | NMI |\n| --- | --- |\n| ours | .7 |\n",

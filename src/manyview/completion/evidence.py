@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["SHOWN", "Evidence", "main_evidence", "sentence"]
+__all__ = ["NEGATIVE_SHARE", "SHOWN", "Evidence", "sentence"]
 
 SHOWN = 3
 """Pieces of evidence, and similar items of each, that are shown."""
-_NEGATIVE_SHARE = 0.25
+NEGATIVE_SHARE = 0.25
+"""What speaks against a proposal is told from this share on."""
 _SMALLEST_SHARE = 0.005
 """What would be shown as 0 % is not told."""
 
@@ -32,14 +33,6 @@ class Evidence:
     amount: float
     share: float
     items: tuple[int, ...] = ()
-
-
-def main_evidence(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The three largest that spoke for it, the one that spoke loudest against it, and what is left."""
-    *parts, left = found
-    positive = [one for one in parts if one.amount > 0][:SHOWN]
-    against = [one for one in parts if one.share < -_NEGATIVE_SHARE][-1:]
-    return (*positive, *against, left)
 
 
 def sentence(tag: str, evidence: Sequence[Evidence], item_names: Any) -> str:

@@ -32,7 +32,7 @@ from .sources import (
     fit_naive_bayes,
     prior_of,
 )
-from .stacking import COLD, WARM, Judged, judge_scores, mixed, stack_weights, sum_squares
+from .stacking import COLD, WARM, Judged, judge_scores, mixed, share_by_rank, stack_weights, sum_squares
 from .view_space import ViewSpace
 
 __all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe", "pack", "source_names", "unpack"]
@@ -121,9 +121,13 @@ def fit_recipe(
         say("weights, from each tag left out")
         sums = sum_squares(sources, batches_of(max(200.0, _MOST_PAIRS / (n_tags * per_item))), threads)
         weights = np.stack([_warm_weights(names, sums[WARM]), _cold_weights(names, sums[COLD], tags.nnz)])
+    judging = batches_of(np.clip(_MOST_PAIRS / n_tags, *_JUDGED_ITEMS))
+    if {"joint", "words"} <= set(names):
+        weights[WARM] = share_by_rank(sources, weights[WARM], ("joint", "words"), judging, threads)
+    if len(names) > 1:
         shown = ", ".join(f"{name} {w:.2f}" for name, w in zip(names, weights[WARM], strict=True))
         say(f"weights for items with tags: {shown}")
-    judged = judge_scores(sources, weights, batches_of(np.clip(_MOST_PAIRS / n_tags, *_JUDGED_ITEMS)), threads)
+    judged = judge_scores(sources, weights, judging, threads)
     per_step = _PER_STEP[int(tags.nnz < _FEW_TAGS)]
     curves = tuple(fit_calibration(one.hidden, one.unknown, one.n_more, per_step) for one in judged)
     return Recipe(sources, weights, curves, penalties), judged[WARM]

@@ -8,6 +8,7 @@ caller decides from how many items on that is worth its misses, and by which gro
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,6 +41,28 @@ def best_first(scores: NDArray[Any], k: int) -> tuple[Places, NDArray[Any]]:
     return np.take_along_axis(best, order, axis=-1), np.take_along_axis(values, order, axis=-1)
 
 
+class _Some:
+    """The rows that some queries are compared with, picked out once for all of their blocks; None takes every row."""
+
+    def __init__(self, rows: Matrix, among: Places | None) -> None:
+        self._all, self.among = rows, among
+
+    @property
+    def size(self) -> int:
+        return int(self._all.shape[0]) if self.among is None else self.among.size
+
+    @cached_property
+    def rows(self) -> Matrix:
+        return self._all if self.among is None else self._all[self.among]
+
+    def places(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Where each row stands among them, -1 where it does not."""
+        if self.among is None:
+            return numbers
+        place = np.minimum(np.searchsorted(self.among, numbers), self.among.size - 1)
+        return np.where(self.among[place] == numbers, place, -1)
+
+
 def most_alike(
     queries: Matrix,
     rows: Matrix,
@@ -65,24 +88,23 @@ def most_alike(
 
     everyone = np.ones(rows.shape[0], dtype=bool) if present is None else present
 
-    def search(asking: Any, among: Any) -> None:
-        near = queries[asking] @ (rows if among is None else rows[among]).T
+    def search(asking: Any, some: _Some) -> None:
+        near = queries[asking] @ some.rows.T
         near = near.toarray() if is_sparse(near) else near
-        mine = np.full(asking.size, -1) if own is None else own[asking]
-        if own is not None and among is not None:
-            mine = np.where(np.isin(mine, among), np.searchsorted(among, mine), -1)
         best, values = ids[asking], products[asking]
-        keep_alike(near, everyone if among is None else everyone[among], mine, best, values)
-        ids[asking] = best if among is None else among[best]
+        mine = np.full(asking.size, -1) if own is None else some.places(own[asking])
+        keep_alike(near, everyone if some.among is None else everyone[some.among], mine, best, values)
+        ids[asking] = best if some.among is None else some.among[best]
         products[asking] = values
 
-    tasks = []
+    tasks: list[Any] = []
     for asking, among in [(np.arange(n_queries), None)] if within is None else within:
-        n_compared = rows.shape[0] if among is None else among.size
-        tasks += [(asking[b], among) for b in row_blocks(asking.size, 8.0 * n_compared, block_bytes)]
+        some = _Some(rows, among)
+        tasks += [(asking[b], some) for b in row_blocks(asking.size, 8.0 * some.size, block_bytes)]
 
     def run(which: slice) -> None:
         search(*tasks[which.start])
+        tasks[which.start] = None  # with the last of its blocks the rows that were picked out can go
 
     for _ in threads.map(run, [slice(t, t + 1) for t in range(len(tasks))]):
         pass

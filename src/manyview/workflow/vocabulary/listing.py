@@ -149,15 +149,12 @@ def _related(collection: Store) -> set[frozenset[str]]:
 
 
 def _translations(used: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Words of different languages that are in our own list of photo words."""
-    from ...meaning.words import as_english, english_words
+    """Words of different languages that are in our own list of photo words, as far as the collection speaks them."""
+    from ...meaning.words import translated
 
-    english = {match_key(word) for word in english_words()}
     groups: dict[str, list[str]] = defaultdict(list)
-    for name in used:
-        meant = as_english(name, "en")
-        if match_key(meant) in english:
-            groups[match_key(meant)].append(name)
+    for name, meant in translated(used).items():
+        groups[match_key(meant)].append(name)
     return [(group[0], other) for group in groups.values() for other in group[1:]]
 
 
