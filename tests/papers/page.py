@@ -47,7 +47,7 @@ def _incomplete() -> str:
     views = {on: summary for (number, on), summary in kept.items() if number == "views"}
     parts = []
     if "numerals" in views:
-        parts.append(_by_method(f"Numerals{_draws(views['numerals'])}", {"": views["numerals"]}))
+        parts.append(_by_method(f"Numerals, {_draws(views['numerals'])}", {"": views["numerals"]}))
     for share in ("30%", "70%"):
         parts.append(_by_method(f"NMI, {share[:-1]} % of the views missing", views, (f"NMI {share}",)))
     labels = {on: summary for (number, on), summary in kept.items() if number == "labels"}
@@ -56,8 +56,9 @@ def _incomplete() -> str:
 
 
 def _draws(summary: dict[str, Any]) -> str:
-    most = max(row["runs"] for row in summary["rows"])
-    return ", one draw" if most == 1 else f", mean of up to {most} draws"
+    """Every row of a table has the same draws."""
+    (draws,) = {row["runs"] for row in summary["rows"]}
+    return "one draw" if draws == 1 else f"mean of {draws} draws"
 
 
 def _by_method(title: str, by_place: dict[str, Any], figures: tuple[str, ...] = ()) -> str:
@@ -71,7 +72,8 @@ def _by_method(title: str, by_place: dict[str, Any], figures: tuple[str, ...] = 
     if not columns:
         return ""
     best = {column: max(row[column] for row in means.values() if column in row) for column in columns}
-    heads = [on if len(figures) == 1 else f"{on} {figure}".strip() for on, figure in columns]
+    places = {on: on and f"{on}, {_draws(summary)}" for on, summary in by_place.items()}
+    heads = [places[on] if len(figures) == 1 else f"{places[on]}: {figure}".strip(": ") for on, figure in columns]
     lines = [f"\n| {title} | {' | '.join(heads)} |", "| --- |" + " --- |" * len(columns)]
     for name, row in means.items():
         lines.append(f"| {name} | " + " | ".join(_shown(row.get(column), best[column]) for column in columns) + " |")
