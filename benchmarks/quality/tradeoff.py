@@ -70,7 +70,7 @@ def _compared(title: str, words: Any, n_draws: int) -> Table:
 
 def _by_topics(title: str, words: Any, n_draws: int) -> Table:
     table = Table(title, WHOSE)
-    for n_topics in (words.n_classes, *(many for many in (4, 8, 16, 32) if many > words.n_classes)):
+    for n_topics in (words.n_classes, *(many for many in (4, 16) if many > words.n_classes)):
         table.add(f"{n_topics} topics", [_whose(words, n_topics, draw) for draw in range(n_draws)])
     return table
 
