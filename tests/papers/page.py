@@ -11,11 +11,13 @@ from manyview.papers.runner import slug
 from manyview.papers.tables import Paper, Scale, Table, printed
 
 from .made import task
+from .parts import PARTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "papers.md"
 KEPT = ROOT / "benchmarks" / "results" / "papers"
 START, END = "<!-- made by `python -m tests.papers.page` -->\n", "<!-- end -->"
+PARTED, PARTED_END = "<!-- parts, made likewise -->\n", "<!-- end of parts -->"
 MISSING, MISSING_END = "<!-- missing views and labels, made likewise -->\n", "<!-- end of missing views and labels -->"
 # The row that stands for the paper's own method, by paper.
 OWN = {"rmkmc": "RMKMC", "ghf-art": "GHF-ART", "aplsa": "aPLSA", "hml-rf": "HML-RF", "cca-ahkmc": "fused, R=128"}
@@ -27,12 +29,23 @@ def page() -> str:
     """The page with its list made anew."""
     text = PAGE.read_text(encoding="utf-8")
     text = _between(text, START, END, _lists())
+    text = _between(text, PARTED, PARTED_END, _parts())
     return _between(text, MISSING, MISSING_END, _incomplete())
 
 
 def _between(text: str, start: str, end: str, new: str) -> str:
     before, rest = text.split(start)
     return before + start + new + end + rest.split(end, 1)[1]
+
+
+def _parts() -> str:
+    """Every part of a paper with the tests that hold it."""
+    lines = ["\n| paper | part | here | held by | verdict |", "| --- | --- | --- | --- | --- |"]
+    for one in PARTS:
+        held = ", ".join(f"`{test.rpartition('/')[2].replace('::', ': ')}`" for test in one.held)
+        where = f"`{one.where}`" if one.where else ""
+        lines.append(f"| {one.paper} | {one.part} | {where} | {held} | {one.verdict} |")
+    return "\n".join(lines) + "\n"
 
 
 def _incomplete() -> str:
