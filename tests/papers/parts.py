@@ -149,6 +149,13 @@ PARTS = (
     ),
     Part(
         "aplsa",
+        "tradeoff (lambda)",
+        'AnnotatedPLSA(tradeoff="auto")',
+        ("methods/topics/test_tradeoff.py::test_it_is_the_fit_with_the_number_that_was_found",),
+        "0.2 as printed; found by held-out words as an option",
+    ),
+    Part(
+        "aplsa",
         "SIFT at interest points, counted as words",
         'BagOfWords(points="interest")',
         ("features/test_coding.py::test_interest_points_with_opencv",),
