@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 # What it may import besides, inside the call that needs it (or for type checkers only).
-INSIDE_CALLS = {"methods": {"completion", "features"}, "papers": {"evaluation"}}
+INSIDE_CALLS = {"methods": {"completion", "features", "metrics"}, "papers": {"evaluation"}}
 HEAVY = ("sklearn", "scipy", "numba", "pandas", "PIL")
 
 

@@ -17,6 +17,9 @@ marked in its line::
 
     **<!-- kept: quality-consensus; mean over the collections; consensus, defaults; NMI; .2f -->.69<!-- end -->**
 
+What ``manyview papers`` left is asked for by its paper, ``kept: papers/missing``, of which every run is a table with a
+title like "table views on numerals, paper" (the last word is the protocol).
+
 The last part, and ``as ...`` behind a column, is how Python formats it, ``±`` for a mean with its deviation, or ``+-``
 for a difference with its deviation; without, three digits behind the point.
 
@@ -156,8 +159,23 @@ def _methods(table: dict[str, Any]) -> list[str]:
 
 @cache
 def _kept(file: str) -> dict[str, Any]:
+    if file.startswith("papers/"):
+        return {"tables": [_paper_table(path) for path in sorted(RESULTS.glob(f"{file}-*.json"))]}
     stored: dict[str, Any] = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))
     return stored
+
+
+def _paper_table(path: Path) -> dict[str, Any]:
+    """A run of a paper's table in the form of the other results."""
+    run = json.loads(path.read_text(encoding="utf-8"))
+    rows = [
+        {
+            "method": row["name"],
+            **{key: [one["mean"], one["deviation"]] for key, one in row["figures"].items() if "mean" in one},
+        }
+        for row in run["rows"]
+    ]
+    return {"title": f"{run['table']} on {run['on']}, {run['protocol']}", "rows": rows}
 
 
 def _cells(line: str) -> list[str]:

@@ -14,6 +14,7 @@ from ..completion.completer import TagCompleter
 from ..completion.probability import probability_true
 from ..completion.proposals import best_of_rows
 from ..data.checks import check_number
+from ..data.hiding import can_be_found, hide_tags
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
@@ -21,7 +22,7 @@ from ..methods.base import say
 from ..papers.rivals.tag_completion import MatrixRecovery, MultiOutputForest, PlainNeighbours, SparseReconstruction
 from ..types import Floats
 from .calibration import calibration_error
-from .splits import can_be_found, count_duplicates, hide_tags
+from .duplicates import count_duplicates
 from .table import text_table
 
 __all__ = ["Answers", "TagExperiment", "hidden_tags_experiment"]
