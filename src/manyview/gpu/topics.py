@@ -58,7 +58,7 @@ def em_step(counts: Counts, theta: Any, phi: Any, tiny: float, flush: float, out
     if parts.shape[0]:  # first, while the old shares are there
         kernels.word_step[(parts.shape[0],)](
             counts.items, counts.shares, theta, phi, limits, words.first, words.last, words.cluster, parts, K,
-            wide, max(2, min(64, 1024 // wide)), num_warps=1,
+            wide, max(2, min(64, 512 // wide)), num_warps=1,
         )  # fmt: skip
     if n:
         kernels.row_step[(n,)](
