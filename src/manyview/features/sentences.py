@@ -29,6 +29,7 @@ __all__ = [
     "Documents",
     "TextModel",
     "is_english",
+    "known_words",
     "knows_many_languages",
     "sentence_vectors",
     "vectors_in_any_language",
@@ -150,7 +151,8 @@ def knows_many_languages() -> bool:
 
 
 @cache
-def _known_words() -> frozenset[str]:
+def known_words() -> frozenset[str]:
+    """Words that the model has in one piece, in small letters: some 20,000 of English, and no misspelled ones."""
     vocabulary = json.loads(TOKENIZER.read_text(encoding="utf-8"))["model"]["vocab"]
     return frozenset(word for word in vocabulary if not word.startswith("##"))
 
@@ -160,7 +162,7 @@ def is_english(texts: Iterable[str]) -> bool:
     from .words import split_words
 
     words = [word for text in islice(texts, _SAMPLE) for word in split_words(text[:2000]) if word.isalpha()]
-    known = _known_words() if words else frozenset()
+    known = known_words() if words else frozenset()
     return bool(words) and sum(word in known for word in words) >= _ENOUGH_KNOWN * len(words)
 
 
