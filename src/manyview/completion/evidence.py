@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..figures import percent
+
 __all__ = ["SHOWN", "Evidence", "main_evidence", "sentence"]
 
 SHOWN = 3
@@ -60,4 +62,4 @@ def _words(one: Evidence, item_names: Any) -> str:
         "cluster": f"its cluster {one.name}{like}",
         "forest": f"items in the same leaves{like}",
     }[one.kind]
-    return f"{what} {abs(one.share):.0%}"
+    return f"{what} {percent(abs(one.share))}"

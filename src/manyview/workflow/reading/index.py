@@ -44,7 +44,7 @@ class Index:
 
     @functools.cached_property
     def versions(self) -> dict[str, int]:
-        """How often each part of the collection has changed. Read when it is first asked for: a thumbnail needs none."""
+        """How often each part of the collection has changed; read at the first question: a thumbnail asks none."""
         return self._reading.versions()
 
     def part(self, name: str, of: str, build: Callable[[], Part], *more: Hashable) -> Part:
