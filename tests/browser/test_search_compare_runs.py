@@ -32,6 +32,18 @@ def test_typed_and_clicked_searches_are_the_same(page):
     expect(found(page)).to_have_text(f"{n} items for tag:face")
 
 
+def test_results_of_another_search_are_not_said_to_be_of_this_one(page):
+    go(page, "#/search?q=tag:face")
+    expect(found(page)).to_contain_text("items for tag:face")
+    waiting = []
+    page.route("**/api/search?q=*", lambda route: waiting.append(route))
+    go(page, "#/search?q=-tag:face")
+    expect(found(page)).to_have_text("Searching…")
+    page.unroute("**/api/search?q=*")
+    go(page, "#/search?q=tag:face&more=true")
+    expect(found(page)).to_contain_text("items for tag:face")
+
+
 def test_a_facet_is_ruled_out_and_taken_away(page):
     go(page, "#/search")
     facets = page.get_by_role("complementary", name="Facets")

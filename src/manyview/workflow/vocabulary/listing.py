@@ -150,14 +150,15 @@ def _related(collection: Store) -> set[frozenset[str]]:
 
 
 def _translations(used: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Words of different languages that are in our own list of photo words."""
+    """Words of different languages that are in our own list of photo words; what is written as English is English."""
     from ...meaning.words import as_english, english_words
 
-    english = {match_key(word) for word in english_words()}
+    english, known = {match_key(word) for word in english_words()}, known_words()
     groups: dict[str, list[str]] = defaultdict(list)
     for name in used:
         meant = as_english(name, "en")
-        if match_key(meant) in english:
+        is_another = match_key(meant) != match_key(name) and name in known  # "arena", which is Spanish for sand
+        if match_key(meant) in english and not is_another:
             groups[match_key(meant)].append(name)
     return [(group[0], other) for group in groups.values() for other in group[1:]]
 
