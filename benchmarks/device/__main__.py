@@ -120,7 +120,8 @@ def plsa(n: int = 10_000_000, per_row: int = 20, n_words: int = 5000, K: int = 6
     indptr = torch.arange(0, n * per_row + 1, per_row, device="cuda")
     words = (n_words * torch.rand(n * per_row, device="cuda", generator=g) ** 3).int().clamp(max=n_words - 1)
     ones = torch.ones(n * per_row, device="cuda")
-    weight, inverse = torch.ones(n, device="cuda"), torch.full((n,), 1 / per_row, device="cuda")
+    weight = torch.ones(n, device="cuda", dtype=torch.float64)
+    inverse = weight / per_row
     state = {"theta": torch.full((n, K), 1 / K, device="cuda")}
     state["counts"] = topics.make_counts(indptr, words, ones, inverse, weight, n_words)
     phi = torch.empty(n_words, K, device="cuda").exponential_(generator=g)

@@ -147,11 +147,11 @@ def test_blocks_and_threads_change_nothing(seed, monkeypatch):
 
 
 def test_many_rows_in_single_precision(seed):
-    """Leaves are short: with all rows in one, the error here is 3.2e-6."""
+    """Leaves are short and rows are shifted: with all rows in one, about zero, the error here is 3.2e-6."""
     rng = np.random.default_rng(seed)
     views = [rng.random((20_000, width)) for width in (64, 32)]
     single, double = (CanonicalFusion(8).fit([view.astype(kind) for view in views]) for kind in ("f4", "f8"))
-    np.testing.assert_allclose(single.correlations_, double.correlations_, atol=2e-6)
+    np.testing.assert_allclose(single.correlations_, double.correlations_, atol=5e-8)
 
 
 def test_single_precision_adds_up_in_double(seed):
