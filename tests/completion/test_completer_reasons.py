@@ -59,7 +59,7 @@ def test_reasons_in_words():
     assert (
         best.reason.startswith("ski: because of its looks (like ")
         and ".jpg" in best.reason
-        and " 0%" not in best.reason
+        and " 0 %" not in best.reason
     )
     assert ("tag", "snow") in [(one.kind, one.name) for one in best.evidence]
     shares = [one.share for one in best.evidence]

@@ -89,7 +89,7 @@ def test_words_that_may_be_one(photos):
 
 def test_words_that_mean_the_same_or_are_always_together(tmp_path):
     table = tmp_path / "t.csv"
-    rows = ["sofa;sun;hat", "couch;sun;hat", "Strand;sun;hat", "beach;dog", "beach;cat"]
+    rows = ["sofa;sun;hat", "couch;sun;hat", "Strand;sun;hat", "beach;dog", "beach;cat", "sand;arena"]
     table.write_text("id,words\n" + "".join(f"{n},{row}\n" for n, row in enumerate(rows)))
     with Collection.create(tmp_path / "t.manyview", table, id="id", tags="words") as found:
         pairs = {(one.kind, frozenset(one.tags)) for one in kin_of_tags(found)}

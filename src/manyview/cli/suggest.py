@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..figures import percent
 from .stopping import stopped_at_once
 from .talk import (
     SOME_BAD,
@@ -191,7 +192,7 @@ def _print_groups(table: list[Any], collection: Path) -> None:
         groups.setdefault(row.tag, []).append(row)
     right = {word: round(sum(row.probability for row in of) / len(of), 2) for word, of in groups.items()}
     found = sorted(groups.items(), key=lambda group: (-right[group[0]], -len(group[1]), group[0]))
-    cells = [(f"{word}?", len(of), f"{right[word]:.0%}", ", ".join(row.item for row in of[:3])) for word, of in found]
+    cells = [(f"{word}?", len(of), percent(right[word]), ", ".join(row.item for row in of[:3])) for word, of in found]
     if not cells:
         say("  no cluster shows something clearly enough; --each-picture looks at every picture by itself")
         return
@@ -204,7 +205,9 @@ def _print_lines(lines: list[Any], collection: Path, is_trusted: bool) -> None:
     for p, above in lines:
         if above.n and is_trusted:
             proposals = "1 proposal" if above.n == 1 else f"{above.n} proposals"
-            say(f"  probability {p} and above: {proposals}, {above.expected_precision:.0%} of them should be right")
+            say(
+                f"  probability {p} and above: {proposals}, {percent(above.expected_precision)} of them should be right"
+            )
     if not is_trusted:
         say("  Percentages need to know how complete your tags are: answer 30 proposals and run this again,")
         say("  or say how complete: --completeness 0.7")

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..figures import percent
+
 __all__ = ["NEGATIVE_SHARE", "SHOWN", "Evidence", "sentence"]
 
 SHOWN = 3
@@ -53,4 +55,4 @@ def _words(one: Evidence, item_names: Any) -> str:
         "cluster": f"its cluster {one.name}{like}",
         "forest": f"items in the same leaves{like}",
     }[one.kind]
-    return f"{what} {abs(one.share):.0%}"
+    return f"{what} {percent(abs(one.share))}"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers
+from ..figures import percent
 from ..types import Floats, Ints, Singles
 from .batch import Batch, Source
 from .items import Items
@@ -199,8 +200,8 @@ def _warn_clipped(ridge: Ridge, sample: Sequence[Callable[[], Batch]]) -> None:
     share = n_clipped / max(1, n_pairs)
     if share > _CLIPPED_SHARE:
         warnings.warn(
-            f"{share:.0%} of the pairs of item and tag decide their own prediction: there are too few items for so "
-            "many tags per item. Scores of the items themselves are rough; those of new items are not affected.",
+            f"{percent(share)} of the pairs of item and tag decide their own prediction: there are too few items for "
+            "so many tags per item. Scores of the items themselves are rough; those of new items are not affected.",
             stacklevel=4,
         )
 

@@ -18,6 +18,7 @@ from ..data.hiding import can_be_found, hide_tags
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
+from ..figures import percent
 from ..methods.base import say
 from ..papers.rivals.tag_completion import MatrixRecovery, MultiOutputForest, PlainNeighbours, SparseReconstruction
 from ..types import Floats
@@ -80,9 +81,8 @@ class TagExperiment:
 
     def table(self, figures: Sequence[str] = ("P@1", "P@5", "R@5", "C@5", "ECE", "ECE estimated")) -> str:
         """The figures of every method, with deviations, as text."""
-        title = (
-            f"{self.n_items} items, {self.n_tags} tags, {self.hide:.0%} of the tags hidden, {len(self.seeds)} draw(s)"
-        )
+        hidden = f"{percent(self.hide)} of the tags hidden"
+        title = f"{self.n_items} items, {self.n_tags} tags, {hidden}, {len(self.seeds)} draw(s)"
         if self.n_judged < self.n_items:
             title += f"; {self.n_judged} items are judged, the others have no tag that could be hidden"
         if self.n_duplicates:

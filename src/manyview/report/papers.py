@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..figures import percent
 from .charts import dot_chart, line_chart, matrix_chart, network_chart
 from .frame import style, whole_page
 from .markup import Markup, clipped, tag
@@ -219,7 +220,7 @@ def _cluster(cluster: Mapping[str, Any], shown: Mapping[int, Markup]) -> Markup:
         for item in cluster["items"]
         if item in shown
     ]
-    said = f"{cluster['size']} items, {cluster['share']:.0%} of them {clipped(cluster['class'], 40)}"
+    said = f"{cluster['size']} items, {percent(cluster['share'])} of them {clipped(cluster['class'], 40)}"
     return tag("div", tag("p", said, class_="quiet"), tag("ul", *tiles, class_="tiles"), class_="sample")
 
 

@@ -18,6 +18,7 @@ from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
+from ...figures import percent
 from ..base import check_n_clusters, items_with_views, say
 from ._bins import MAX_BINS, Bins, feature_quota
 from ._clusters import MOST_CLUSTERS, mean_codes, spectral_clusters
@@ -276,7 +277,7 @@ class TagForest(ClusterMixin, ForestResults):
     def _warn_of_mixed_leaves(self) -> None:
         if self.layers_ and self.mixed_share_ > _MIXED:
             warnings.warn(
-                f"{self.mixed_share_:.0%} of the items end in large leaves whose tags no feature tells apart: the "
+                f"{percent(self.mixed_share_)} of the items end in large leaves whose tags no feature tells apart: the "
                 "views are too sparse or too unlike the tags for a forest. ConsensusClustering over views and tags "
                 "does not need splits.",
                 ViewWarning,

@@ -22,6 +22,7 @@ from ...data.checks import check_number
 from ...data.tags import TagTable, match_key
 from ...data.views import Views
 from ...errors import ParameterError
+from ...figures import percent
 from ...renamed import renamed
 from ...types import Progress
 from ..compute import Computed, compute_views, default_views
@@ -136,7 +137,7 @@ def suggest_tags(
             progress(_STEP, 2, 3)
         told = list(_told_of(found, progress))
         doubts = found_doubts(completer, numbers, ids)
-    said += [f"items with tags have {completer.completeness_:.0%} of their true tags ({_how(completer)})."]
+    said += [f"items with tags have {percent(completer.completeness_)} of their true tags ({_how(completer)})."]
     said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     tagged = np.diff(tags.yes.indptr) > 0
     run = collection.runs.save_proposals(

@@ -12,6 +12,7 @@ from ...collection.store import Store
 from ...data.near_words import near_words, spelling_groups
 from ...data.tags import TagTable, match_key
 from ...errors import ParameterError
+from ...features.sentences import words_of_english
 
 __all__ = ["ORDERS", "Kin", "TagLine", "kin_of_tags", "list_tags"]
 
@@ -126,7 +127,7 @@ def kin_of_tags(collection: Store, *, meaning: bool = True) -> list[Kin]:
 
     for group in spelling_groups(list(used), list(used.values())):
         put("spelling", group, "differ only in case, spaces, hyphens or accents")
-    for pair in near_words(used):
+    for pair in near_words(used, words_of_english()):
         why = {"number": "are singular and plural of one word", "letter": "differ by a letter"}[pair.kind]
         put(pair.kind, (pair.kept, pair.other), why)
     for one, other in _translations(used):
