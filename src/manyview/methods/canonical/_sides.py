@@ -20,7 +20,7 @@ from ...types import Floats, Mask
 __all__ = ["Projection", "Side", "direction_leaf", "largest_leaf", "moments_leaf", "pairs_of", "project_leaf"]
 
 _DENSE_ABOVE = 0.03  # a block of a sparse view this full goes through BLAS faster than through its indices
-_OFFSET = 16.0  # how many times its variance a squared mean may be before rows are shifted
+_OFFSET = 0.25  # how many times its variance a squared mean may be before rows are shifted
 _SAFE = {np.dtype(np.float32): (1e-12, 1e12), np.dtype(np.float64): (1e-100, 1e100)}
 
 
@@ -82,8 +82,10 @@ class Side:
         sample *= self.unit
         self.sparse = np.count_nonzero(sample) <= _DENSE_ABOVE * sample.size
         far = sample.mean(axis=0) ** 2 > _OFFSET * sample.var(axis=0)
-        if far.any():  # a row of the data rather than the mean: a constant feature becomes exactly zero
-            self.shift = np.where(far, sample[0], 0.0).astype(self.dtype)
+        # a number of the data near the mean rather than the mean: a constant feature becomes exactly zero
+        shift = np.where(far, np.quantile(sample, 0.5, axis=0, method="lower"), 0.0).astype(self.dtype)
+        if shift.any():
+            self.shift = shift
 
     def _set_unit(self, largest: float) -> None:
         self.largest = largest
