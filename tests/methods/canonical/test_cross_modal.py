@@ -90,6 +90,28 @@ def test_untagged_items_are_placed_by_their_looks(seed):
     assert np.unique(only_tags.labels_[::2]).size == 1
 
 
+def test_untagged_items_are_no_cluster_where_features_are_more_than_items(seed, tmp_path):
+    """Directions fit the few tagged items perfectly and leave the others near the middle."""
+    rng = np.random.default_rng(seed)
+    topic, is_tagged = np.arange(160) % 4, np.arange(160) % 8 < 4
+    looks = rng.normal(size=(4, 400))[topic] * 0.5 + rng.normal(size=(160, 400))
+    vocabulary = [[f"{t}{letter}" for letter in "abcdef"] for t in range(4)]
+    tags = [[word for word in vocabulary[t] if has and rng.random() < 0.5] for t, has in zip(topic, is_tagged)]
+    model = CrossModalClustering(4, random_state=0).fit({"looks": looks, "tags": tags})
+    lacks = np.array([not words for words in tags])
+    short = model.fusion_._fused(model._smoothed(model._new_views(model._new_entries({"looks": looks, "tags": tags}))))
+    length = [np.sqrt((short[who] ** 2).sum(axis=1).mean()) for who in (lacks, ~lacks)]
+    assert length[0] < 0.5 * length[1]
+    rows = model.transform({"looks": looks, "tags": tags})
+    np.testing.assert_allclose(rows[lacks], short[lacks] * length[1] / length[0], rtol=1e-6)
+    np.testing.assert_array_equal(rows[~lacks], short[~lacks])
+    assert normalized_mutual_info(lacks.astype(int), model.labels_) < 0.1
+    assert adjusted_rand_index(topic, model.labels_) > 0.6
+    np.testing.assert_array_equal(model.predict({"looks": looks, "tags": tags}), model.labels_)
+    again = manyview.load(manyview.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict({"looks": looks[lacks]}), model.labels_[lacks])
+
+
 def test_pictures_as_they_are(seed, tmp_path):
     pictures, kinds = stripes(seed)
     words = [["lying"] if kind else ["standing"] for kind in kinds]

@@ -74,7 +74,8 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
     Notes
     -----
     Time and memory are those of the parts; the largest is one pass over the looks, O(n_items D^2), and k-means in
-    ``n_components`` dimensions. An item whose tag row is empty is placed by its looks: nothing is known of its tags.
+    ``n_components`` dimensions. An item whose tag row is empty is placed by its looks: nothing is known of its tags. Its
+    row is made as long as those of tagged items are in the mean, and so for everybody who lacks a view.
 
     C. Jin and others, "Cross-modal image clustering via canonical correlation analysis", AAAI 2015.
 
@@ -161,7 +162,9 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         )
         self.fusion_._fit(self.fusion_._fit_views(semantic), warn=False)
         self.fusion_._items = None  # the smoothed tags need not live on
-        fused = self.fusion_._fused(semantic)[has_any]
+        rows = self.fusion_._fused(semantic)
+        self._fit_lengths(semantic, rows)
+        fused = self._lengthened(semantic, rows)[has_any]
         if self.verbose:
             say(f"{n_clusters} clusters of {fused.shape[0]} items in {fused.shape[1]} dimensions")
         self.kmeans_ = HierarchicalKMeans(
@@ -204,7 +207,33 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         check_is_fitted(self)
         views = self._new_views(self._new_entries(X))
         has_any = items_with_views(views)
-        return self.fusion_._fused(self._smoothed(views)), has_any
+        semantic = self._smoothed(views)
+        return self._lengthened(semantic, self.fusion_._fused(semantic)), has_any
+
+    def _fit_lengths(self, views: Views, rows: NDArray[Any]) -> None:
+        """How much longer the rows of items that lack views have to be made to be as long as those of the others.
+
+        Directions that are learned on few items fit just those. What the looks alone say of another item points the
+        right way and is too short, so that all untagged items would meet in the middle and be one cluster.
+        """
+        acts = self.fusion_.view_acts_
+        has = views.mask & acts
+        squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+        of_all = squares[(has == acts).all(axis=1)]
+        self.view_patterns_, which = np.unique(has, axis=0, return_inverse=True)
+        self.pattern_lengths_ = np.ones(len(self.view_patterns_))
+        for number, pattern in enumerate(self.view_patterns_):
+            own = squares[which.ravel() == number]
+            if of_all.size and pattern.any() and own.mean() > 0:
+                self.pattern_lengths_[number] = np.sqrt(of_all.mean() / own.mean())
+
+    def _lengthened(self, views: Views, rows: NDArray[Any]) -> NDArray[Any]:
+        """Fused rows, those of items that lack views as long as those of items that have all; in place."""
+        has = views.mask & self.fusion_.view_acts_
+        patterns = getattr(self, "view_patterns_", np.empty((0, views.n_views), dtype=bool))  # of an earlier edition
+        for number, pattern in enumerate(patterns):
+            rows[(has == pattern).all(axis=1)] *= self.pattern_lengths_[number]
+        return rows
 
     @property
     def cluster_tree_(self) -> Any:
