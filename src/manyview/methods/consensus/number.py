@@ -1,15 +1,16 @@
-"""How many groups do the neighbours of the items fall into? No clusterer is fitted for the answer."""
+"""How many groups do the neighbours of the items fall into? Nothing is clustered for the answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Matrix, is_sparse
 from ...blocks import Workers, row_blocks, workers
 from ...data.checks import check_number
 from ...data.views import Views
@@ -18,11 +19,10 @@ from ...steps import step
 from ...types import Floats, Places, Singles
 from ..curves import curve, picture
 from ..neighbours import nearest_neighbours
-from ..preparation import key_of, prepare
+from ..preparation import has_words, key_of, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._graph import NeighbourGraph
-from ._neatness import neatness
 from ._vote import Points, kinds_of, points_of
 from .cost import parts_of_number, shape_of
 
@@ -30,17 +30,16 @@ __all__ = ["ClusterNumbers", "count_clusters"]
 
 _MOST_ITEMS = 6_000
 _MOST_VECTORS = 250
+_DENSE = 400
 _NEIGHBOURS = 10
 _FEWEST = 4
 """Different items it takes to find a number."""
 _FEW = 60
 """Items below which two groups are considered; from there on a coarse division in two hides all others."""
-_REGION = 1.25
-"""Where to look, in communities,"""
-_FUZZY = 2.0
-"""and how far it moves to fewer where five neighbours make more communities than ten: to this power of their ratio."""
-_NEAT = 20.0
-"""How much more a number counts that is neater: by this power of e for the whole way from 0 to 1."""
+_TEXT, _OTHER = 0.3, 2.0
+"""Where to look, in communities: those of texts are too many, those of everything else too few."""
+_WORDS = 10
+"""Entries per row from which a sparse view is a text."""
 _COPIES = 0.2
 """Of the usual distance; re-encoded and slightly cropped pictures are closer, different ones of the same thing not."""
 _EQUAL = 0.9
@@ -57,9 +56,8 @@ class ClusterNumbers:
     """A suggested number of clusters, its rivals, and what they were chosen by.
 
     ``candidates`` (m,) are the numbers looked at, ``score`` (m,) how clearly the neighbours fall apart at each: the gap
-    between two ``eigenvalues`` of their graph, more the neater the parts are (``neatness`` (m,), 1 at best: every item
-    in one part only, and parts of even size), and less the farther from the ``region`` that the ``communities`` (a mean
-    of two counts) say. ``coarser`` and ``finer`` are the best numbers well below and well above, ``runner_up`` the best one outside
+    between two ``eigenvalues`` of their graph, less the farther from where the ``communities`` (a mean of two counts)
+    say. ``coarser`` and ``finer`` are the best numbers well below and well above, ``runner_up`` the best one outside
     0.8 to 1.25 times the suggested, with ``rival`` times its score (more than 1 where the larger of two near equal ones
     was taken); None where there is none. ``modularity`` of the
     communities says how far the items form groups at all. ``reason`` says it in words.
@@ -78,8 +76,6 @@ class ClusterNumbers:
     modularity: float
     n_items: int
     """Different items that were looked at."""
-    region: float = 0.0
-    neatness: Floats = field(default_factory=lambda: np.empty(0))
 
     def svg(self) -> str:
         """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
@@ -104,7 +100,7 @@ class ClusterNumbers:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> ClusterNumbers:
         """What ``to_dict`` gave, as it was."""
-        arrays = {key: np.asarray(plain.get(key, [])) for key in ("candidates", "score", "eigenvalues", "neatness")}
+        arrays = {key: np.asarray(plain[key]) for key in ("candidates", "score", "eigenvalues")}
         return cls(**{**plain, **arrays})
 
 
@@ -122,10 +118,9 @@ def count_clusters(
     max_items : larger collections are represented by so many items, at most 6,000, drawn with the seed
 
     The graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
-    largest gap; but where a coarse division exists, that is always among the first, and where it is fuzzy any gap may
-    be. So gaps count by how neat the parts are (``neatness``), and by their distance from r = 1.25 L (L10 / L5)^2, with
-    L5 and L10 the number of Louvain communities with 5 and with 10 neighbours and L their geometric mean:
-    score(k) = (lambda_k - lambda_k+1) exp(-ln(k / r)^2 - 20 (1 - neatness_k)).
+    largest gap; but where a coarse division exists, that is always among the first. So gaps count by their distance
+    from c L, L the number of Louvain communities (geometric mean with 5 and with 10 neighbours) and c = 0.3 for texts,
+    2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2).
     """
     everyone = np.flatnonzero(views.mask.any(axis=1))
     limit = min(max_items, _MOST_ITEMS)
@@ -146,22 +141,20 @@ def count_clusters(
         tick(sum(parts[:3]))
         W = coarse.part(np.arange(n_items))
         groups = communities(W, seed)
-        n_coarse, n_fine = (int(one.max()) + 1 for one in (groups, communities(fine.part(np.arange(n_items)), seed)))
-        level = float(np.sqrt(n_fine * n_coarse))
+        n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
+        level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
         numbers = _numbers(candidates, n_items, level, n_vectors)
         n_vectors = max(n_vectors, int(numbers[-1]) + 1)
-        values, vectors = _eigenpairs(normalised_graph(W), n_vectors, seed)
-        numbers = numbers[numbers < values.size]
-        neat = neatness(vectors, numbers, seed)
-    region = _REGION * level * (n_coarse / n_fine) ** _FUZZY
-    score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / region) ** 2) - _NEAT * (1.0 - neat))
-    found = _decide(numbers, score, values, level, coarse.modularity(groups), n_items)
-    return replace(found, region=region, neatness=neat)
+        values = _eigenvalues(normalised_graph(W), n_vectors, seed)
+    centre = level * (_TEXT if _is_text(chosen) else _OTHER)
+    numbers = numbers[numbers < values.size]
+    score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
+    return _decide(numbers, score, values, level, coarse.modularity(groups), n_items)
 
 
-def _eigenpairs(graph: Any, n_values: int, seed: int) -> tuple[Floats, Floats]:
-    """The largest eigenvalues, falling, and their vectors as columns; those of every connected part by itself.
+def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
+    """The largest eigenvalues, falling; those of every connected part by itself.
 
     A graph in many parts has as many ones, which Lanczos would find one after another.
     """
@@ -169,18 +162,14 @@ def _eigenpairs(graph: Any, n_values: int, seed: int) -> tuple[Floats, Floats]:
 
     n_parts, part = connected_components(graph, directed=False)
     order = np.argsort(part, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(part, minlength=n_parts))[:-1])
-    found = [leading_eigenpairs(graph[items][:, items], n_values, seed=seed) for items in parts]
-    values = np.concatenate([own for own, _ in found])
-    first = np.argsort(-values, kind="stable")[:n_values]
-    place = np.full(values.size, -1)
-    place[first] = np.arange(first.size)
-    vectors = np.zeros((graph.shape[0], first.size))
-    starts = np.cumsum([0, *(own.size for own, _ in found)])
-    for items, (_, own), start in zip(parts, found, starts[:-1].tolist(), strict=True):
-        columns = place[start : start + own.shape[1]]
-        vectors[np.ix_(items, columns[columns >= 0])] = own[:, columns >= 0]
-    return values[first], vectors
+    found = []
+    for items in np.split(order, np.cumsum(np.bincount(part, minlength=n_parts))[:-1]):
+        piece = graph[items][:, items]
+        if items.size <= _DENSE:
+            found.append(np.linalg.eigvalsh(piece.toarray()))
+        else:
+            found.append(leading_eigenpairs(piece, n_values, seed=seed)[0])
+    return np.sort(np.concatenate(found))[::-1][:n_values]
 
 
 def _prepared(views: Views, threads: Workers) -> Points:
@@ -243,6 +232,17 @@ def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> 
     return NeighbourGraph(points.rows.shape[0], spaces, found, weights, threads)
 
 
+def _is_text(views: Views) -> bool:
+    """Nothing but words, and ten or more of them per item in some view."""
+    if not all(has_words(views[name], views.present(name)) for name in views.names):
+        return False
+    return any(_entries(views[name]) >= _WORDS * views.n_items for name in views.names)
+
+
+def _entries(matrix: Matrix) -> int:
+    return int(matrix.nnz if is_sparse(matrix) else np.count_nonzero(matrix))
+
+
 def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vectors: int) -> Places:
     if candidates is None:
         low = 2 if n_items < _FEW else 3
@@ -284,7 +284,7 @@ def _decide(
     if modularity < _GROUPED:
         reason = f"These items hardly form groups; {chosen} is a guess.{levels}"
     elif rival < _CLEAR:
-        reason = f"{chosen} clusters: the neighbours of the items fall apart most clearly and evenly there.{levels}"
+        reason = f"{chosen} clusters: the neighbours of the items fall apart most clearly there.{levels}"
     else:
         reason = f"{chosen} clusters; {runner_up} fits almost as well.{levels}"
     found = (chosen, reason, coarser, finer, runner_up, rival, numbers, score, values, level, modularity, n_items)
