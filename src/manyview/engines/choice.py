@@ -21,9 +21,10 @@ from .base import Engine
 from .cluster import DaskEngine, connect, is_client, refuse_open_lines
 from .local import LocalEngine
 
-__all__ = ["cluster_client", "on", "working"]
+__all__ = ["cluster_client", "keeping_rounds", "on", "working"]
 
 _CHOSEN: ContextVar[Callable[[Workers], Engine]] = ContextVar("manyview_engine", default=LocalEngine)
+_KEEPING: ContextVar[Path | None] = ContextVar("manyview_rounds", default=None)
 
 
 @contextmanager
@@ -149,10 +150,22 @@ def _chosen(
 
 
 @contextmanager
+def keeping_rounds(folder: Path | None) -> Iterator[None]:
+    """Long fits inside that are done in this process keep their rounds here, unless ``on`` has given a folder."""
+    before = _KEEPING.set(folder)
+    try:
+        yield
+    finally:
+        _KEEPING.reset(before)
+
+
+@contextmanager
 def working(n_jobs: int | None) -> Iterator[Engine]:
     """The engine for the time of one fit. An estimator's own ``n_jobs`` goes before that of ``on``."""
     with workers(n_jobs) as threads:
         engine = _CHOSEN.get()(threads)
+        if isinstance(engine, LocalEngine) and engine.checkpoints is None:
+            engine.checkpoints = _KEEPING.get()
         try:
             yield engine
         finally:

@@ -329,7 +329,7 @@ def _clusterers(
 ) -> dict[str, Callable[[int], Any]]:
     """What clusters by a seed: the chosen method and what it has to beat."""
     from ..methods.kmeans.baselines import ConcatenatedKMeans, SingleViewKMeans
-    from .fit import fit_model
+    from .fitting.model import fit_model
 
     told = k if method.takes_k else None
     found: dict[str, Callable[[int], Any]] = {

@@ -101,7 +101,7 @@ class Side:
 
     def rows(self, rows: Rows, leaf: slice) -> Matrix:
         """A leaf as it enters the products: CSR, or dense with zeros where an item lacks the view."""
-        part, present = rows[self.column][leaf], rows["mask"][leaf, self.number]
+        part, present = rows.some(self.column, leaf), rows["mask"][leaf, self.number]
         if is_sparse(part):
             if self.unit != 1.0:
                 part = part * self.dtype.type(self.unit)
@@ -129,7 +129,7 @@ class Side:
 
 def largest_leaf(rows: Rows, leaf: slice, side: Side, _: Any) -> tuple[float, None]:
     """The largest number of a view."""
-    part = rows[side.column][leaf]
+    part = rows.some(side.column, leaf)
     values = part.data if is_sparse(part) else part[rows["mask"][leaf, side.number]]
     return float(np.abs(values).max(initial=0.0)), None
 
@@ -170,7 +170,7 @@ class Projection(NamedTuple):
 
 def project_leaf(rows: Rows, leaf: slice, shared: Projection, _: Any) -> tuple[tuple[()], NDArray[Any]]:
     """Rows of a view, centred and projected."""
-    part = rows[shared.column][leaf]
+    part = rows.some(shared.column, leaf)
     with np.errstate(over="ignore", invalid="ignore"):  # rows that an item lacks may hold anything
         if shared.shift is not None:
             part = (part.toarray() if is_sparse(part) else part) - shared.shift
