@@ -258,10 +258,20 @@ PARTS = (
     Part(
         "deaths",
         (15,),
-        "workers of a cluster killed at random moments, and the process that fits on it: every fit ends with the bits "
-        "of one that nobody disturbed",
+        "workers of a cluster killed at random moments, and the process that fits on it: every fit (k-means family, "
+        "PLSA, canonical correlations) ends with the bits of one that nobody disturbed",
         ("engines/test_kills.py",),
         {"MANYVIEW_WORKER_KILLS": (1, 50), "MANYVIEW_CLIENT_KILLS": (1, 5)},
+        "kills",
+        10,
+    ),
+    Part(
+        "fits",
+        (15,),
+        "a process that fits a collection killed at random moments: the same fit again goes on from its last rounds "
+        "and keeps the run that nobody disturbed",
+        ("workflow/fitting/test_going_on.py", "engines/test_stages.py"),
+        {"MANYVIEW_FIT_KILLS": (2, 50)},
         "kills",
         10,
     ),

@@ -10,8 +10,8 @@ import pytest
 import manyview
 
 SOURCE = Path(manyview.__file__).parent
-GROUND = {"errors", "arrays", "blocks", "boxes", "durable", "files", "kernel", "persist", "raw_previews", "renamed"}
-GROUND |= {"sandbox", "steps", "tiff", "types", "_version"}
+GROUND = {"errors", "arrays", "blocks", "boxes", "durable", "figures", "files", "kernel", "persist"}
+GROUND |= {"raw_previews", "renamed", "sandbox", "steps", "tiff", "types", "_version"}
 # What each room may import besides the ground and itself. `features` and `methods` do not know the disk.
 MAY_IMPORT = {
     **{name: set() for name in GROUND},
@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
 }
 # What it may import besides, inside the call that needs it (or for type checkers only).
-INSIDE_CALLS = {"methods": {"completion", "features"}, "papers": {"evaluation"}}
+INSIDE_CALLS = {"methods": {"completion", "features", "metrics"}, "papers": {"evaluation"}}
 HEAVY = ("sklearn", "scipy", "numba", "pandas", "PIL")
 
 

@@ -55,9 +55,29 @@ def test_a_table_of_methods_and_a_number_are_filled(kept):
     )
 
 
+def test_a_deviation_and_the_list_of_a_docstring_are_filled(kept):
+    found = figures.filled("<!-- kept: made; digits; ours; NMI; ± -->0<!-- end -->")
+    assert found == "<!-- kept: made; digits; ours; NMI; ± -->.750 ± .100<!-- end -->"
+    head = "    .. kept: made; *; {s:,.0f} s, NMI {NMI:.2f}\n\n"
+    found = figures.filled(f"{head}    - k-means: 3 s\n\n    words\n")
+    assert found == f"{head}    - k-means: 1,234 s, NMI .50\n\n    words\n"
+
+
+def test_runs_of_papers_are_tables(kept, tmp_path):
+    row = {"name": "ours", "figures": {"NMI": {"mean": 0.25, "deviation": 0.0}, "ACC": {"published": 0.5}}}
+    run = {"table": "table 5", "on": "digits", "protocol": "paper", "rows": [row]}
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "rmkmc-table-5-digits-paper.json").write_text(json.dumps(run), encoding="utf-8")
+    asked = "<!-- kept: papers/rmkmc; table 5 on digits, paper; ours; NMI -->"
+    assert figures.filled(f"{asked}.9<!-- end -->") == f"{asked}.250<!-- end -->"
+    with pytest.raises(figures.NotKept):
+        figures.filled(f"{asked.replace('NMI', 'ACC')}.9<!-- end -->")
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "    .. kept: made; *; {NMI:.2f}\n\n    - nobody: .1\n",
         "<!-- kept: made; digits; nobody; NMI -->.1<!-- end -->",
         "<!-- kept: made; letters; ours; NMI -->.1<!-- end -->",
         "<!-- kept: made; digits\nACC = ACC\n-->\n| m | NMI |\n| --- | --- |\n| ours | .7 |\n",

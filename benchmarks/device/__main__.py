@@ -23,6 +23,9 @@ from sklearn.base import clone
 
 import manyview
 from manyview import PLSA, AcceleratedKMeans, CanonicalFusion, HierarchicalKMeans, RobustMultiviewKMeans, Views
+from manyview.blocks import workers
+from manyview.data import nearest
+from manyview.data.nearest import nearest_among
 from manyview.engines.choice import working
 from manyview.gpu import moments, topics
 from manyview.methods.canonical._moments import Pass
@@ -120,7 +123,8 @@ def plsa(n: int = 10_000_000, per_row: int = 20, n_words: int = 5000, K: int = 6
     indptr = torch.arange(0, n * per_row + 1, per_row, device="cuda")
     words = (n_words * torch.rand(n * per_row, device="cuda", generator=g) ** 3).int().clamp(max=n_words - 1)
     ones = torch.ones(n * per_row, device="cuda")
-    weight, inverse = torch.ones(n, device="cuda"), torch.full((n,), 1 / per_row, device="cuda")
+    weight = torch.ones(n, device="cuda", dtype=torch.float64)
+    inverse = weight / per_row
     state = {"theta": torch.full((n, K), 1 / K, device="cuda")}
     state["counts"] = topics.make_counts(indptr, words, ones, inverse, weight, n_words)
     phi = torch.empty(n_words, K, device="cuda").exponential_(generator=g)
@@ -174,6 +178,50 @@ def cca(n: int = 269_648) -> dict[str, Any]:
         "from_memory_ms": clock(whole, 1),
         "plain_torch_ms": clock(lambda: (looks.T @ looks, looks.T @ tags, tags.T @ tags), 3),
         "relative_error": float((found - exact).norm() / exact.norm()),
+    }
+
+
+def neighbours(n: int = 1_000_000, n_among: int = 100_000, d: int = 128, k: int = 15) -> dict[str, Any]:
+    """From memory to memory, and by threads for every fiftieth: how many differ, of ours and of plain torch."""
+    g = generator()
+    means = torch.randn(2000, d, device="cuda", generator=g)
+    which = torch.randint(0, 2000, (n,), device="cuda", generator=g)
+    X = means[which] + 0.7 * torch.randn(n, d, device="cuda", generator=g)
+    among = X[torch.randperm(n, device="cuda", generator=g)[:n_among]].clone()
+    beside = clock(lambda: plain.neighbours(X, among, k), 3)
+    by_products = plain.neighbours(X, among, k).cpu().numpy()
+    queries, rows = X.cpu().numpy(), among.cpu().numpy()
+    X.set_()  # lets go of the memory
+    torch.cuda.empty_cache()
+    with workers(None) as threads:
+        nearest_among(queries[:10], rows, k, threads)  # compiles
+        start = time.perf_counter()
+        expected = nearest_among(queries[::50], rows, k, threads)
+        by_threads = 50e3 * (time.perf_counter() - start)
+        again, real = [], nearest._by_distance
+
+        def counted(points: Any, *of: Any) -> Any:
+            again.append(len(points))
+            return real(points, *of)
+
+        nearest._by_distance = counted
+        try:
+            with manyview.on("cuda"):
+                found = nearest_among(queries, rows, k, threads)
+                n_again = sum(again)
+                ms = clock(lambda: nearest_among(queries, rows, k, threads), 3)
+        finally:
+            nearest._by_distance = real
+    differ = {"differ": found[::50], "plain_torch_differ": by_products[::50]}
+    return {
+        "what": f"the {k} neighbours of {n:,} x {d} among {n_among:,}",
+        "ms": ms,
+        "plain_torch_ms": beside,
+        "threads_ms_reckoned": by_threads,
+        "n_threads": threads.n_threads,
+        "compared": expected.size,
+        "looked_at_again": n_again,
+        **{name: int((other != expected).sum()) for name, other in differ.items()},
     }
 
 
@@ -284,6 +332,7 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "kmeans-10000": lambda: kmeans(10_000),
     "plsa": plsa,
     "cca": cca,
+    "neighbours": neighbours,
     "identity": identity,
     "agreement": agreement,
 }
@@ -302,6 +351,10 @@ def main() -> None:
         results.append(found)
         if "ms" in found:
             more = f", error {found['relative_error']:.1e}" if "relative_error" in found else ""
+            if "differ" in found:
+                more = f", {found['differ']} of {found['compared']:,} differ from those of threads"
+                more += f" (plain torch: {found['plain_torch_differ']}), {found['looked_at_again']:,} looked at again"
+                more += f"; {found['n_threads']} threads: {found['threads_ms_reckoned']:.0f} ms"
             print(
                 f"{found['what']}: {found['ms']:.1f} ms, plain torch {found['plain_torch_ms']:.1f} ms{more}", flush=True
             )

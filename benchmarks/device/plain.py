@@ -17,6 +17,13 @@ def kmeans_round(X: Any, C: Any) -> Any:
     return sums / torch.bincount(labels, minlength=C.shape[0]).clamp(min=1)[:, None]
 
 
+def neighbours(X: Any, among: Any, k: int) -> Any:
+    """The k nearest rows by one matrix product a block: products decide."""
+    squares = among.square().sum(1)
+    parts = X.split(2**29 // among.shape[0])
+    return torch.cat([(squares - 2 * (part @ among.T)).topk(k, dim=1, largest=False).indices for part in parts])
+
+
 def robust_round(views: list[Any], centroids: list[Any], lengths: list[Any], weights: list[float]) -> Any:
     """Costs over all views, labels, residuals, and weighted means."""
     n, K = views[0].shape[0], centroids[0].shape[0]

@@ -1,8 +1,8 @@
 """Consensus clustering on every shared collection, beside k-means on the same prepared views and a graph method.
 
 NMI is divided by the mean entropy; three seeds; the numbers of clusters are those of the classes. Then views made poor
-on purpose (five seeds, because single views swing more), views that items lack (beside others: ``quality missing``),
-and counts given as tf-idf.
+on purpose (five seeds, because single views swing more), and counts given as tf-idf. Views that items lack:
+``quality missing``.
 ``--leave-one-out`` repeats every choice of a constant without each collection in turn: what the others would have
 chosen, and what it is worth there.
 """
@@ -61,7 +61,6 @@ def tables(quick: bool) -> Iterator[Table]:
     yield summary(means)
     small = [name for name in names if (found := load(name)) is not None and found[0].n_items <= SMALL]
     yield poor_views(small, 1 if quick else SEEDS_OF_POOR)
-    yield missing_views(small)
     yield weighted_words([name for name in small if name in ("three_sources", "webkb_course")])
 
 
@@ -167,27 +166,6 @@ def weighted_words(names: list[str]) -> Table:
                 run[way] = metrics.normalized_mutual_info(y, fitted(given, len(np.unique(y)), seed)[0])
         table.add(name, runs)
     return table
-
-
-def missing_views(names: list[str]) -> Table:
-    """Each item lacks each view with some probability, but has at least one; three draws."""
-    shares = (0.0, 0.1, 0.3, 0.5)
-    table = Table("items lack views: NMI by the share that is missing", tuple(f"{share:.0%}" for share in shares))
-    for name in names:
-        X, y = load(name) or (None, None)
-        table.add(name, [_lacking(X, y, shares, draw) for draw in range(3)])
-    return table
-
-
-def _lacking(X: Views, y: np.ndarray, shares: tuple[float, ...], draw: int) -> dict[str, float]:
-    found = {}
-    for share in shares:
-        rng = np.random.default_rng(draw)
-        mask = rng.random((X.n_items, X.n_views)) >= share
-        mask[np.arange(X.n_items), rng.integers(X.n_views, size=X.n_items)] = True
-        labels = fitted(Views(dict(X.items()), mask=mask & X.mask), len(np.unique(y)))[0]
-        found[f"{share:.0%}"] = metrics.normalized_mutual_info(y, labels)
-    return found
 
 
 def fitted(X: Views, n_clusters: int, seed: int = 0) -> tuple[np.ndarray, bool]:

@@ -9,6 +9,7 @@ a mode is given: then the umask decides what of it others get.
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import os
 import stat
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import StoreError
+from .errors import Busy, StoreError
 
 __all__ = [
     "TEMPORARY",
@@ -35,6 +36,7 @@ __all__ = [
     "make_private",
     "make_public",
     "npy_header",
+    "only_one",
     "remove",
     "remove_tree",
     "replace_file",
@@ -319,3 +321,40 @@ def forget(path: Path) -> None:
         disk.unlink(path)
     except OSError:  # the sweep at the next open will find it
         pass
+
+
+@contextmanager
+def only_one(path: Path, what: str) -> Iterator[None]:
+    """Hold this file as the only one who does ``what``; the file goes at the end.
+
+    The kernel keeps the lock, so that whoever dies holds nothing. Raises ``Busy`` where another has it, in this
+    process too.
+    """
+    handle = _held_alone(path, what)
+    try:
+        yield
+    finally:
+        forget(path)  # while it is held: nobody else can have taken this very file
+        os.close(handle)
+
+
+def _held_alone(path: Path, what: str) -> int:
+    while True:
+        with store_errors(path, "lock"):
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.exists(path) and os.path.samestat(os.fstat(handle), os.stat(path)):
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, str(os.getpid()).encode(), 0)
+                return handle
+        except BlockingIOError:
+            holder = os.pread(handle, 20, 0).decode(errors="replace") or "?"
+            os.close(handle)
+            raise Busy(f"{what} is being done by process {holder}. Wait until that has ended, or stop it.") from None
+        except FileNotFoundError:  # gone between two looks
+            pass
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # whoever had it before took the file away: another one counts now

@@ -20,6 +20,18 @@ def test_the_first_screen_shows_the_clusters_of_the_newest_run(page):
     expect(first.get_by_role("listitem").first.locator("img")).to_have_js_property("complete", True)
 
 
+def test_the_first_screen_asks_little_and_its_own_questions_first(new_page, served):
+    page, asked = new_page("#/review"), []
+    expect(page.get_by_role("main")).to_be_visible()
+    page.on("request", lambda request: asked.append(request.url.removeprefix(served.base)))
+    page.goto("about:blank")
+    page.goto(served.base)
+    expect(rows(page).first.get_by_role("listitem").first.locator("img")).to_have_js_property("complete", True)
+    first = [one for one in asked if one.startswith("api")][:2]
+    assert first == ["api/state", "api/clusters?sort=best"], "before the page itself has begun"
+    assert asked.count("api/clusters?sort=best") == 1 and not any("facets" in one for one in asked)
+
+
 def test_sorting_and_filtering_are_in_the_address_and_survive_a_reload(page):
     by_size = names(page)
     page.get_by_role("combobox", name="Sort clusters").select_option("name")

@@ -26,6 +26,27 @@ def test_the_keys_of_a_page_are_listed(page):
     expect(page).to_have_url(re.compile("#/clusters"))
 
 
+def test_the_links_at_the_top_stay_where_they_are(page):
+    def places(name):
+        return (
+            page.get_by_role("navigation", name=name)
+            .get_by_role("link")
+            .evaluate_all("links => links.map(one => one.getBoundingClientRect().left)")
+        )
+
+    expect(page.get_by_role("navigation", name="Pages").get_by_text("Review")).to_be_visible()
+    rows(page).first.wait_for()
+    first = places("Pages")
+    for address in ("map", "runs", "files"):
+        go(page, f"#/{address}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert places("Pages") == first, address
+    first = places("Files and words")
+    go(page, "#/files?tab=tags")
+    expect(page.get_by_role("heading", name="Tags", level=1)).to_be_visible()
+    assert places("Files and words") == first
+
+
 def test_the_history_undoes_any_entry(page):
     name = names(page)[0]
     page.get_by_role("button", name=f"Rename {name}").click()

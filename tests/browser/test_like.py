@@ -11,6 +11,8 @@ from .steps import comes_to, go, labels
 
 pytestmark = pytest.mark.slow
 
+LASSO = "#/map?lasso=-99_-99~99_-99~99_99~-99_99"
+
 
 def bar(page):
     return page.get_by_role("region", name="More like these")
@@ -72,13 +74,45 @@ def test_from_the_large_view(page, served):
 
 
 def test_from_the_lasso(page):
-    go(page, "#/map?lasso=-99_-99~99_-99~99_99~-99_99")
+    go(page, LASSO)
     inside = page.get_by_role("region", name="Inside the lasso")
     inside.get_by_role("link").nth(2).focus()
     page.keyboard.press("x")
     expect(inside.get_by_role("status")).to_contain_text("1 selected")
     inside.get_by_role("button", name="More like these").click()
     expect(bar(page).get_by_role("heading", name="More like this")).to_be_visible()
+
+
+def test_the_buttons_of_the_lasso_stay_where_they_are(page):
+    go(page, LASSO)
+    waiting = []
+    page.route("**/api/state", lambda route: waiting.append(route))  # who may write is not known yet
+    page.reload()
+    tools = page.get_by_role("toolbar", name="Lasso")
+    alike = tools.get_by_role("button", name="More like these")
+    expect(alike).to_be_visible()
+    before = alike.bounding_box()
+    waiting.pop(0).continue_()
+    expect(tools.get_by_role("button", name="Tag…")).to_be_enabled()
+    assert alike.bounding_box() == before
+    page.unroute("**/api/state")
+
+
+@pytest.mark.parametrize("leave", ["key('a', document.body)", "location.hash = '#/search?q=like%3A3'"])
+def test_what_a_page_says_while_it_is_left_does_not_call_it_back(page, leave):
+    go(page, LASSO)
+    inside = page.get_by_role("region", name="Inside the lasso")
+    inside.get_by_role("link").nth(2).focus()
+    page.evaluate(
+        """() => {
+            const key = (key, on) => on.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            const picture = document.activeElement;
+            LEAVE;
+            key("x", picture); // before the browser has told anybody that the address is another one
+        }""".replace("LEAVE", leave)
+    )
+    expect(bar(page)).to_be_visible()
+    assert "#/search?q=like" in page.url
 
 
 def test_the_slider_goes_from_almost_the_same_to_somewhat_alike(page, served):

@@ -199,6 +199,16 @@ def test_a_lasso_shows_its_pictures_tags_exports_and_makes_a_cluster(page):
     expect(legend.get_by_role("button", name="Show lassoed")).to_have_count(0)
 
 
+def test_who_looks_at_the_whole_map_still_does_beside_the_pictures_of_a_lasso(page):
+    go(page, "#/map")
+    expect(page.get_by_role("region", name="Legend").or_(page.get_by_text("Legend")).first).to_be_visible()
+    page.wait_for_timeout(400)
+    go(page, "#/map?lasso=-99_-99~99_-99~99_99~-99_99")
+    expect(page.get_by_role("region", name="Inside the lasso").get_by_role("link").first).to_be_visible()
+    page.wait_for_timeout(600)
+    assert "at=" not in page.url, "the map was moved by what came beside it"
+
+
 def test_while_the_pictures_scroll_the_map_stays(page):
     box = opened(page)
     page.keyboard.press("v")

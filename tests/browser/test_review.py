@@ -233,7 +233,7 @@ def test_accept_many_surely(page):
     expect(result.get_by_role("heading", name=re.compile("Proved: at least 70.% of these"))).to_be_visible()
     result.get_by_role("button", name=re.compile("Accept the other")).click()
     expect(result.get_by_role("heading", name=re.compile(r"\d+ tags accepted"))).to_be_visible()
-    says(page, "95% sure")
+    says(page, "95 % sure")
     result.get_by_role("button", name="Undo all of it").click()
     expect(result.get_by_role("button", name=re.compile("Accept the other"))).to_be_visible()
 

@@ -32,6 +32,31 @@ def test_typed_and_clicked_searches_are_the_same(page):
     expect(found(page)).to_have_text(f"{n} items for tag:face")
 
 
+def test_results_of_another_search_are_not_said_to_be_of_this_one(page):
+    go(page, "#/search?q=tag:face")
+    expect(found(page)).to_contain_text("items for tag:face")
+    waiting = []
+    page.route("**/api/search?q=*", lambda route: waiting.append(route))
+    go(page, "#/search?q=-tag:face")
+    expect(found(page)).to_have_text("Searching…")
+    page.unroute("**/api/search?q=*")
+    go(page, "#/search?q=tag:face&more=true")
+    expect(found(page)).to_contain_text("items for tag:face")
+
+
+def test_a_picture_of_the_last_search_never_stands_for_an_item_of_this_one(page):
+    go(page, "#/search?q=tag:face")
+    pictures = page.get_by_role("list", name="Results").locator("img")
+    expect(pictures.first).to_have_js_property("complete", True)
+    last = pictures.first.get_attribute("src")
+    page.route("**/thumbs/*", lambda route: None)  # none of the new ones comes
+    go(page, "#/search?q=-tag:face")
+    expect(pictures.first).not_to_have_attribute("src", last)
+    old = "all => all.filter(one => !one.complete && one.naturalWidth > 0).length"
+    assert pictures.evaluate_all(old) == 0
+    page.unroute("**/thumbs/*")
+
+
 def test_a_facet_is_ruled_out_and_taken_away(page):
     go(page, "#/search")
     facets = page.get_by_role("complementary", name="Facets")

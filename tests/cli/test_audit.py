@@ -59,7 +59,7 @@ def test_a_conversation(path, monkeypatch):
     monkeypatch.setattr("sys.stdin", owner)
     said = run("accept", path, "--at-least", 0.7)
     assert "If their probabilities are right, about" in said and "please answer y, n, u or q" in said
-    assert "are right, 95% sure" in said and "`manyview undo` takes it back" in said
+    assert "are right, 95 % sure" in said and "`manyview undo` takes it back" in said
     with Collection.open(path) as found:
         last = found.history.newest_effect()
         assert last.detail["guarantee"]["asked"] == owner.given

@@ -64,6 +64,8 @@ def test_a_run_prints_ours_beside_the_papers_and_writes_a_private_page(tmp_path)
     assert "Table 5 &lt;made&gt;" in page.read_text() and "data:image/" in page.read_text()
     kept = json.loads(page.with_suffix(".json").read_text())
     assert kept["rows"][0]["runs"] == 3 and kept["made"]["numpy"] == np.__version__
+    assert kept["command"] == "manyview papers rmkmc --table 5 --on made --paper-protocol"
+    assert kept["command"] in page.read_text()
     made = [tmp_path / "manyview-papers", *(tmp_path / "manyview-papers").rglob("*")]
     assert all(path.stat().st_mode & 0o077 == 0 for path in made)
 
@@ -71,7 +73,7 @@ def test_a_run_prints_ours_beside_the_papers_and_writes_a_private_page(tmp_path)
 def test_protocols_seeds_and_json():
     found = json.loads(run("rmkmc", "--table", "5", "--defaults", "--seeds", "4", "--json").output)["tables"]
     assert found[0]["words"] == "ours" and found[0]["rows"][0]["runs"] == 4
-    assert found[0]["page"].endswith("defaults.html")
+    assert found[0]["page"].endswith("defaults.html") and found[0]["command"].endswith("--defaults --seeds 4")
 
 
 def test_quick_alone_runs_everything_there_is_data_for():

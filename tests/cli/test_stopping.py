@@ -1,7 +1,10 @@
 """Ctrl-C within a second, also over a calculation that does not listen."""
 
+import json
 import subprocess
 import sys
+
+import pytest
 
 from manyview.cli.stopping import INTERRUPTED, STOPPED
 
@@ -57,3 +60,14 @@ def test_who_was_stopped_is_not_taken_apart_first():
     stopped, ended = end(INTERRUPTED), end(2)
     assert stopped.returncode == INTERRUPTED and stopped.stdout.split() == ["said"]
     assert ended.returncode == 2 and ended.stdout.splitlines() == ["said", "taken apart"]
+
+
+@pytest.mark.slow
+def test_every_step_of_a_fit_is_stopped_within_a_second_and_keeps_nothing():
+    command = [sys.executable, "-m", "tests.cli.stop_each_step", "200"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    found = json.loads(ended.stdout)
+    named = {"number of clusters", "members", "neighbours", "eigenvectors", "last step", "names and profiles", "map"}
+    assert named <= found.keys()
+    assert not [sentence for one in found.values() for sentence in one["wrong"]]
+    assert {step: one["cpu"] for step, one in found.items() if one["cpu"] > 1} == {}  # others may use the machine

@@ -102,14 +102,14 @@ def test_a_tag_is_accepted_where_it_is_likely_and_elsewhere_only_when_asked(path
     said = run("accept", path, "--tag", "snow")
     assert (
         f"accepted 'snow' for {n_likely} items" in said
-        and f"{n_left} more are less likely than 50%; --all takes them too" in said
+        and f"{n_left} more are less likely than 50 %; --all takes them too" in said
     )
     said = run("accept", path, "--tag", "snow")
-    assert "nothing was changed" in said and f"{n_left} more are less likely than 50%" in said
+    assert "nothing was changed" in said and f"{n_left} more are less likely than 50 %" in said
     found = ask("accept", path, "--tag", "snow", "--all")
     assert (found["pairs"], found["unlikely"], found["left_out"]) == (n_left, n_left, 0)
     run("undo", path)
-    assert f"; {n_left} of them less likely than 50%)" in run("accept", path, "--tag", "snow", "--all")
+    assert f"; {n_left} of them less likely than 50 %)" in run("accept", path, "--tag", "snow", "--all")
 
     item = ask("suggest", path, "--open", "--min-probability", 0)["proposals"][-1]["item"]
     open_of_it = ask("suggest", path, "--open", "--min-probability", 0, "--item", item)["proposals"]

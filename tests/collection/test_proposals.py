@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from manyview import Collection
 from manyview.collection import layout
+from manyview.collection.proposals import NewProposal
 from manyview.workflow.reading.index import Index
 from manyview.workflow.reading.item_facts import item_facts
 from manyview.workflow.reading.parts import Parts
@@ -172,6 +173,20 @@ def test_questions_are_answered_from_indexes(collection):
     plans.clear()
     rows.find(run.id, item_id=3)
     assert any("PRIMARY KEY (run_id=? AND item_id=?)" in p for p in plans)
+
+
+def test_indexes_are_as_they_were_also_where_writing_failed(collection):
+    def schema():
+        return sorted(collection._catalog.rows("SELECT type, name, tbl_name, sql FROM sqlite_master"), key=repr)
+
+    before = schema()
+    run, numbers = propose(collection)
+    assert schema() == before
+    with collection._catalog.transaction(), pytest.raises(OverflowError):  # caught inside a transaction that goes on
+        collection.runs.rows.replace(run.id, [NewProposal(1, numbers["dog"], 2**2000, 0.5, [])])
+    assert schema() == before
+    propose(collection, seed=1)
+    assert schema() == before
 
 
 def test_many_decisions_are_one_entry_and_go_back_as_one(collection):

@@ -122,6 +122,15 @@ def test_one_item_one_tag_and_the_table_say_what_the_view_of_known_tags_says(spo
     }
 
 
+def test_copies_count_the_tags_that_the_view_of_known_tags_says(spoken):
+    catalog = spoken.tagging._catalog
+    catalog.run("UPDATE items SET duplicate_of = 1 WHERE id > 1")
+    known = dict(catalog.rows("SELECT item_id, count(DISTINCT tag_id) FROM known_tags GROUP BY item_id"))
+    counted = {one.id: one.n_tags for one in spoken.reading.copies()}
+    assert counted == {item: known.get(item, 0) for item in range(1, 41) if item % 9}
+    assert len(set(counted.values())) > 2
+
+
 def test_the_tags_of_one_item_are_found_by_its_number(spoken, monkeypatch):
     """Not by going through all items: on a hundred thousand of them that took five seconds."""
     asked, rows = [], spoken.tagging._catalog.rows

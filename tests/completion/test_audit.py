@@ -1,6 +1,7 @@
 """The guaranteed batch: bets against the formula in fractions, cases worked out by hand, and owners who are unlucky."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_proposals_are_audited():
         np.ones(n, dtype=bool),
         ["sea"],
         numbers,
-        lambda items, columns: [((), "")] * len(items),
+        lambda items, columns: SimpleNamespace(evidence=lambda: [()] * len(items)),
     )
     done = found.audit(lambda one: bool(truth[one.item]), 0.8)
     assert done.is_proved and done.asked < 150 and truth[done.accepted].mean() > 0.8

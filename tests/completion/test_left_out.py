@@ -8,9 +8,9 @@ from scipy.sparse import csr_matrix
 
 from manyview.blocks import workers
 from manyview.completion import ridge as ridge_module
-from manyview.completion.batch import Batch
+from manyview.completion.batch import Batch, unchanged
 from manyview.completion.sources import Frequency, fit_clusters, fit_companions, fit_naive_bayes, prior_of
-from manyview.completion.stacking import Sums, judge_scores, stack_weights, sum_squares
+from manyview.completion.stacking import Sums, _heights, judge_scores, share_by_rank, stack_weights, sum_squares
 from tests.completion.test_ridge import by_hand, fitted
 
 RNG = np.random.default_rng(7)
@@ -154,6 +154,43 @@ def test_what_weights_and_curves_are_learned_from():
     hidden = (0.5 * left[0].hidden + 0.3 * left[1].hidden + 0.2 * left[2].hidden)[several]
     assert judged[0].hidden == pytest.approx(hidden, abs=1e-6) and judged[0].n_more == 0
     assert judged[1].hidden.size == TAGS.sum() and judged[1].n_items == told.sum()
+
+
+class _Says:
+    """A source that says what it is told to."""
+
+    def __init__(self, values):
+        self.values = values.astype(np.float32)
+
+    def left_out(self, batch):
+        return unchanged(batch, self.values, self.values[batch.known])
+
+
+def test_two_sources_share_their_weight_so_that_hidden_tags_stand_highest():
+    rng = np.random.default_rng(0)
+    tags = (rng.random((80, 7)) < 0.4).astype(np.float32)
+    batch = Batch(csr_matrix(tags), np.zeros((80, 0), np.float32), None, np.arange(80))
+    noise, other = rng.normal(size=(2, 80, 7))
+    halves = [lambda: batch]
+    weights = np.array([0.5, 0.2, 0.3])
+
+    def shared(good, bad):
+        sources = {"joint": _Says(bad), "frequency": _Says(0.1 * other), "words": _Says(good)}
+        with workers(1) as threads:
+            return share_by_rank(sources, weights, ("joint", "words"), halves, threads)
+
+    assert shared(tags + 0.5 * noise, noise) == pytest.approx([0.0, 0.2, 0.8])  # all to who knows
+    assert shared(noise, tags + 0.5 * noise) == pytest.approx([0.8, 0.2, 0.0])
+    assert shared(noise, noise) is weights, "where nothing is clearly better, squares decide"
+    assert share_by_rank({"joint": 0, "words": 0}, np.zeros(2), ("joint", "words"), halves, None).tolist() == [0, 0]
+
+
+def test_how_high_hidden_tags_stand():
+    tags = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 1, 1]], dtype=np.float32)
+    batch = Batch(csr_matrix(tags), np.zeros((3, 0), np.float32), None, np.arange(3))
+    says = _Says(np.array([[5, 2, 3, 4], [9, 9, 9, 9], [7, 1, 8, 6.0]]))
+    # First item: 5 is ahead of 3 and 4, 2 behind both. The second has one tag. Of the third, 1 and 6 are behind 7.
+    assert _heights(batch, [says.left_out(batch)], np.ones(1)) == pytest.approx([1 + 1 / 3, 1 / 2 + 1 + 1 / 2])
 
 
 def sums_of(scores, hidden):

@@ -55,6 +55,53 @@ def test_only_the_rows_listed_are_looked_at():
     assert found.ravel().tolist() == [1, 0, 3, 4, 3]  # 3 would be nearest to 1, which its group does not hold
 
 
+@pytest.mark.parametrize("d", [0, 1, 3, 7, 8, 16, 31, 64, 100, 129, 300])
+def test_distances_are_the_same_bits_whoever_proposed(d):
+    from manyview.data._nearest_kernels import keep_nearest, keep_proposed
+
+    rng = np.random.default_rng(d)
+    rows = (100 * rng.normal(size=(200, d))).astype(np.float32)
+    points, own = rows[:50], np.arange(50, dtype=np.int32)
+    squares, index = np.einsum("ij,ij->i", rows, rows), np.arange(200, dtype=np.int32)
+    here, there = nearest._empty_lists(50, 199), nearest._empty_lists(50, 199)
+    keep_nearest(points, squares[:50], own, rows, squares, index, points @ rows.T, np.float32(1e-3), *here)
+    keep_proposed(points, own, rows, np.array([rng.permutation(200) for _ in own], dtype=np.int32), *there)
+    assert np.array_equal(here[1].view(np.int32), there[1].view(np.int32)) and np.array_equal(here[0], there[0])
+
+
+@pytest.mark.parametrize("kind", ["normal", "grid"])
+def test_proposals_change_nothing(kind):
+    class Some:
+        """The eight nearest in no order, and the distance of the ninth, for 30 queries at once."""
+
+        n_queries = 30
+
+        def __call__(self, queries):
+            squares = ((queries[:, None].astype(np.float64) - rows[None]) ** 2).sum(axis=2)
+            order = np.argsort(squares, axis=1)[:, :9].astype(np.int32)
+            return order[:, 7::-1].copy(), np.take_along_axis(squares, order[:, 8:], axis=1)[:, 0] * (1 - 1e-6)
+
+    asked = []
+
+    def propose(*of):
+        asked.append(of)
+        return Some()
+
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(100, 4)) if kind == "normal" else rng.integers(0, 3, size=(100, 3))  # ties: more than eight
+    rows = rows.astype(np.float32)
+    own = np.arange(100, dtype=np.int32)
+    token = nearest.PROPOSER.set(propose)
+    try:
+        with workers(2) as threads:
+            found = nearest_among(rows, rows, 5, threads, own=own)
+            nearest_among(rows, rows, 5, threads, own=own, within=[(own, own)])  # groups are not asked for
+    finally:
+        nearest.PROPOSER.reset(token)
+    assert np.array_equal(found, by_sorting(rows, 5))
+    assert [(n, k) for n, _, k in asked] == [(100, 5)]
+
+
 def test_largest_and_best_first():
     scores = np.array([[3.0, 9.0, 4.0, 9.0], [1.0, -np.inf, 0.0, 2.0]])
     assert np.sort(largest(scores, 2)).tolist() == [[1, 3], [0, 3]]

@@ -5,10 +5,12 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfTransformer
 
-from manyview import ConsensusClustering
+from manyview import ConsensusClustering, TagCompleter, load, save
 from manyview.blocks import workers
 from manyview.data.read_back import Factors, are_weighted_counts, counts_of, find_factors
 from manyview.data.spaces import learn_points, to_points
+from manyview.data.views import Views
+from manyview.describe.likeness import compare_views
 from manyview.methods.preparation import has_words
 
 WAYS = {
@@ -117,3 +119,16 @@ def test_clusters_do_not_depend_on_who_weighted_the_words(seed):
     weighted = {name: TfidfTransformer().fit_transform(view) for name, view in views.items()}
     plain = ConsensusClustering(3, random_state=0).fit(views)
     np.testing.assert_array_equal(ConsensusClustering(3, random_state=0).fit(weighted).labels_, plain.labels_)
+
+
+def test_likeness_and_proposals_do_not_depend_on_who_weighted_the_words(seed, tmp_path):
+    counts, new = some_counts(seed), some_counts(seed + 1)
+    scheme = TfidfTransformer(sublinear_tf=True).fit(counts)
+    alike = [compare_views(Views({"text": one})).of_items(..., ...) for one in (counts, scheme.transform(counts))]
+    np.testing.assert_array_equal(*alike)
+    tags = [["even", "all"] if row % 2 else ["odd", "all"] for row in range(counts.shape[0])]
+    plain, weighted = (TagCompleter(n_jobs=1).fit({"text": one}, tags) for one in (counts, scheme.transform(counts)))
+    np.testing.assert_array_equal(weighted.tag_scores(), plain.tag_scores())
+    save(weighted, tmp_path / "completer")
+    of_new = load(tmp_path / "completer").tag_scores({"text": scheme.transform(new)})
+    np.testing.assert_array_equal(of_new, plain.tag_scores({"text": new}))

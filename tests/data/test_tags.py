@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
+from manyview.data.near_words import near_words
 from manyview.data.tags import TagTable, as_tag_table
 from manyview.errors import ViewError
 
@@ -168,3 +169,12 @@ def test_near_twins():
     assert found.keys() == {*map(frozenset, one_and_many), frozenset({"bridge", "brigde"})}
     assert found[frozenset({"Cat", "cats"})].kept == "cats"
     assert found[frozenset({"bridge", "brigde"})] == ("bridge", "brigde", "letter")
+
+
+def test_two_words_that_both_exist_are_no_slip_of_each_other():
+    counts = {"mountain": 60, "fountain": 9, "moutain": 2, "wood": 8, "wooden": 20, "Blume": 4, "Blumen": 3, "trees": 2}
+    known = {"mountain", "fountain", "wood", "wooden", "tree", "trees"}
+    found = [(pair.kept, pair.other, pair.kind) for pair in near_words(counts | {"tree": 30}, known)]
+    assert found == [("tree", "trees", "number"), ("Blume", "Blumen", "number"), ("mountain", "moutain", "letter")]
+    without = {(pair.kept, pair.other) for pair in near_words(counts)}
+    assert {("mountain", "fountain"), ("wooden", "wood")} <= without

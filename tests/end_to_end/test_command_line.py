@@ -50,7 +50,7 @@ def test_init_says_what_it_found(tmp_path):
     table = make_pictures(tmp_path / "shapes")
     said = run("init", table, "-o", tmp_path / "s.manyview", "--image", "file", "--tags", "words").stdout
     assert "12 items" in said and "12 png" in said.lower()
-    assert "4 different tags" in said and "17% of the items have no tag" in said
+    assert "4 different tags" in said and "17 % of the items have no tag" in said
     assert "Next: manyview fit" in said
 
 

@@ -85,9 +85,9 @@ def test_stopped_after_any_round_it_goes_on_to_the_same_end(kind, monkeypatch, t
 def test_points_belong_to_one_fit_alone(monkeypatch, tmp_path):
     """Other data, other settings: another fit. Threads change nothing."""
     views, make = data(), MODELS["kmeans"]
-    print_of = checkpoint._fingerprint
+    print_of = checkpoint.fingerprint
     seen = []
-    monkeypatch.setattr(checkpoint, "_fingerprint", lambda *given: seen.append(print_of(*given)) or seen[-1])
+    monkeypatch.setattr(checkpoint, "fingerprint", lambda *given: seen.append(print_of(*given)) or seen[-1])
     changed = {name: matrix.copy() for name, matrix in views.items()}
     changed["text"][77, 3] += 1e-9
     np.save(tmp_path / "looks.npy", views["looks"])

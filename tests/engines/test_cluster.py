@@ -8,6 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 
 import manyview
 from manyview import AcceleratedKMeans, HierarchicalKMeans, RobustMultiviewKMeans, Views
@@ -403,3 +404,26 @@ def test_chunks_that_a_cluster_holds_are_looked_through_once(client):
         lazy = Views({"looks": da.from_array(X, chunks=(700, 24))})
         assert not any(type(part).__name__ == "Future" for part in lazy["looks"].dask.values())
         same(kmeans(max_iter=3).fit(views), kmeans(max_iter=3).fit({"looks": X}))
+
+
+@pytest.mark.slow
+def test_joblib_and_block_by_block_prediction(client):
+    """scikit-learn's searches on a cluster through joblib; a fitted model on every chunk, as ParallelPostFit does."""
+    import joblib
+    from sklearn.model_selection import GridSearchCV
+
+    X = data()["looks"]
+    search = GridSearchCV(kmeans(), {"n_clusters": [3, 6]}, cv=2, refit=True)
+    alone = clone(search).fit(X)
+    with joblib.parallel_config(backend="dask", client=client):
+        there = clone(search).fit(X)
+    assert there.best_params_ == alone.best_params_
+    assert equal(there.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    model, chunks = alone.best_estimator_, da.from_array(X, chunks=(700, X.shape[1]))
+    labels = chunks.map_blocks(model.predict, dtype=np.intp, drop_axis=1)
+    assert labels.chunks == (chunks.chunks[0],)
+    with manyview.on(client):
+        ours = model.predict(chunks)
+        assert ours.chunks == labels.chunks
+        for found in (labels, ours):
+            assert equal(found.compute(), model.predict(X))

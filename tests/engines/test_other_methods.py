@@ -12,10 +12,19 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import manyview
-from manyview import PLSA, AnnotatedPLSA, CanonicalFusion, CrossModalClustering, Views, blocks
-from manyview.engines import base, checkpoint
+from manyview import (
+    PLSA,
+    AnnotatedPLSA,
+    CanonicalFusion,
+    ConsensusClustering,
+    CrossModalClustering,
+    Views,
+    blocks,
+)
+from manyview.engines import base, checkpoint, cluster
 from manyview.errors import ViewError
 from manyview.methods.canonical import _moments
+from manyview.methods.consensus import _landmarks
 from manyview.methods.topics import _em
 
 N = 600
@@ -303,3 +312,30 @@ def test_kill_at_random_moments(monkeypatch, tmp_path, record_property):
         assert np.array_equal(found["value"], undisturbed.log_likelihood_)
     assert n_kills == wanted
     record_property("count", n_kills)
+
+
+@CLUSTER
+@pytest.mark.slow
+def test_those_that_do_not_vote_are_placed_by_two_workers(client, monkeypatch, tmp_path):
+    """Landmarks vote in this process; the others go where one thread puts them, also with views that items lack."""
+    monkeypatch.setattr(base, "SPAN_SECONDS", 0.02)
+    monkeypatch.setattr(_landmarks, "_BLOCK_BYTES", 2**15)
+    views = numbers("groups", np.float32, missing=True)
+    np.save(tmp_path / "looks.npy", views["looks"])
+    views["looks"] = np.load(tmp_path / "looks.npy", mmap_mode="r")
+    before = np.arange(N) % 5
+    model = ConsensusClustering(4, landmarks=150, members=[3, before], random_state=0)
+    n_spans, run = [], cluster.DaskEngine.map
+
+    def counted(engine, task, source, plan, *more):
+        n_spans.append((len(plan.spans), len(plan.spans[0].leaves)))
+        return run(engine, task, source, plan, *more)
+
+    monkeypatch.setattr(cluster.DaskEngine, "map", counted)
+    alone, threads, there = (on(where, model, views) for where in (SERIAL, THREADS, (client,)))
+    assert len(n_spans) == 1 and n_spans[0][0] > 2 and n_spans[0][1] > 1
+    for other in (threads, there):
+        assert np.array_equal(other.labels_, alone.labels_)
+        assert np.array_equal(other.levels_["leaves"], alone.levels_["leaves"])
+        assert np.array_equal(other.member_labels_, alone.member_labels_)
+        assert all(np.array_equal(other.cluster_centers_[v], alone.cluster_centers_[v]) for v in views)

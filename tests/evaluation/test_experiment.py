@@ -78,7 +78,7 @@ def test_default_methods_and_table():
     assert found.mean("combined", "P@1") > found.mean("frequency", "P@1")
     assert found.mean("combined", "ECE") < 0.15
     text = str(found)
-    assert "90 items, 13 tags, 40% of the tags hidden, 2 draw(s)" in text and "±" in text
+    assert "90 items, 13 tags, 40 % of the tags hidden, 2 draw(s)" in text and "±" in text
     again = hidden_tags_experiment(X, TAGS, seeds=[3, 4], methods=["combined"])
     assert again.figures["combined"] == found.figures["combined"]
 

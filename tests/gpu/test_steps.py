@@ -93,7 +93,7 @@ def test_sums_of_clusters_leave_out_rows_without_one(tensor, seed):
     assert np.allclose(host(mass), np.bincount(labels[held], counts[held], 7))
 
 
-@pytest.mark.parametrize(("dtype", "error"), [("f4", 3e-6), ("f8", 1e-13)])
+@pytest.mark.parametrize(("dtype", "error"), [("f4", 6e-8), ("f8", 1e-13)])
 @pytest.mark.parametrize("n_topics", [1, 5, 33])
 def test_a_step_of_plsa(tensor, seed, dtype, error, n_topics):
     from scipy import sparse
@@ -112,7 +112,7 @@ def test_a_step_of_plsa(tensor, seed, dtype, error, n_topics):
     phi = np.ascontiguousarray(rng.dirichlet(np.ones(40), n_topics).T.astype(dtype))
     counts = make_counts(
         *(tensor(part) for part in (A.indptr.astype("i8"), A.indices.astype("i4"), A.data.astype(dtype))),
-        tensor(inverse.astype(dtype)), tensor(weight.astype(dtype)), 40,
+        tensor(inverse), tensor(weight), 40,
     )  # fmt: skip
     there = tensor(theta)
     untouched = em_step(counts, there, tensor(phi), 1e-30, 1e-18)
@@ -121,11 +121,11 @@ def test_a_step_of_plsa(tensor, seed, dtype, error, n_topics):
     assert (host(untouched[0]) == G).all() and (host(untouched[1]) == loglik).all()
     new = host(there)
     a, p = A.toarray() * inverse[:, None], theta.astype("f8") @ phi.T.astype("f8")
-    shares = theta * (a / p @ phi)
+    shares = theta.astype("f8") * (a / p @ phi)
     total = shares.sum(axis=1, keepdims=True)
     assert np.allclose(new, np.where(total > 0, shares / np.where(total > 0, total, 1), theta), atol=error)
-    assert np.allclose(G, (a / p).T @ (weight[:, None] * theta), rtol=100 * error, atol=error)
-    assert np.allclose(loglik, (a * np.log(p)).sum(axis=1), rtol=error, atol=error)
+    assert np.allclose(G, (a / p).T @ (weight[:, None] * theta), rtol=1e-12, atol=1e-13)
+    assert np.allclose(loglik, (a * np.log(p)).sum(axis=1), rtol=5 * error, atol=5 * error)
 
 
 def test_products_of_views(tensor, seed, monkeypatch):

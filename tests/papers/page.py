@@ -11,11 +11,13 @@ from manyview.papers.runner import slug
 from manyview.papers.tables import Paper, Scale, Table, printed
 
 from .made import task
+from .parts import PARTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "papers.md"
 KEPT = ROOT / "benchmarks" / "results" / "papers"
 START, END = "<!-- made by `python -m tests.papers.page` -->\n", "<!-- end -->"
+PARTED, PARTED_END = "<!-- parts, made likewise -->\n", "<!-- end of parts -->"
 MISSING, MISSING_END = "<!-- missing views and labels, made likewise -->\n", "<!-- end of missing views and labels -->"
 # The row that stands for the paper's own method, by paper.
 OWN = {"rmkmc": "RMKMC", "ghf-art": "GHF-ART", "aplsa": "aPLSA", "hml-rf": "HML-RF", "cca-ahkmc": "fused, R=128"}
@@ -27,12 +29,23 @@ def page() -> str:
     """The page with its list made anew."""
     text = PAGE.read_text(encoding="utf-8")
     text = _between(text, START, END, _lists())
+    text = _between(text, PARTED, PARTED_END, _parts())
     return _between(text, MISSING, MISSING_END, _incomplete())
 
 
 def _between(text: str, start: str, end: str, new: str) -> str:
     before, rest = text.split(start)
     return before + start + new + end + rest.split(end, 1)[1]
+
+
+def _parts() -> str:
+    """Every part of a paper with the tests that hold it."""
+    lines = ["\n| paper | part | here | held by | verdict |", "| --- | --- | --- | --- | --- |"]
+    for one in PARTS:
+        held = ", ".join(f"`{test.rpartition('/')[2].replace('::', ': ')}`" for test in one.held)
+        where = f"`{one.where}`" if one.where else ""
+        lines.append(f"| {one.paper} | {one.part} | {where} | {held} | {one.verdict} |")
+    return "\n".join(lines) + "\n"
 
 
 def _incomplete() -> str:
@@ -47,7 +60,7 @@ def _incomplete() -> str:
     views = {on: summary for (number, on), summary in kept.items() if number == "views"}
     parts = []
     if "numerals" in views:
-        parts.append(_by_method(f"Numerals{_draws(views['numerals'])}", {"": views["numerals"]}))
+        parts.append(_by_method(f"Numerals, {_draws(views['numerals'])}", {"": views["numerals"]}))
     for share in ("30%", "70%"):
         parts.append(_by_method(f"NMI, {share[:-1]} % of the views missing", views, (f"NMI {share}",)))
     labels = {on: summary for (number, on), summary in kept.items() if number == "labels"}
@@ -56,8 +69,9 @@ def _incomplete() -> str:
 
 
 def _draws(summary: dict[str, Any]) -> str:
-    most = max(row["runs"] for row in summary["rows"])
-    return ", one draw" if most == 1 else f", mean of up to {most} draws"
+    """Every row of a table has the same draws."""
+    (draws,) = {row["runs"] for row in summary["rows"]}
+    return "one draw" if draws == 1 else f"mean of {draws} draws"
 
 
 def _by_method(title: str, by_place: dict[str, Any], figures: tuple[str, ...] = ()) -> str:
@@ -71,7 +85,8 @@ def _by_method(title: str, by_place: dict[str, Any], figures: tuple[str, ...] = 
     if not columns:
         return ""
     best = {column: max(row[column] for row in means.values() if column in row) for column in columns}
-    heads = [on if len(figures) == 1 else f"{on} {figure}".strip() for on, figure in columns]
+    places = {on: on and f"{on}, {_draws(summary)}" for on, summary in by_place.items()}
+    heads = [places[on] if len(figures) == 1 else f"{places[on]}: {figure}".strip(": ") for on, figure in columns]
     lines = [f"\n| {title} | {' | '.join(heads)} |", "| --- |" + " --- |" * len(columns)]
     for name, row in means.items():
         lines.append(f"| {name} | " + " | ".join(_shown(row.get(column), best[column]) for column in columns) + " |")

@@ -33,7 +33,7 @@ def test_the_rows_run_and_the_page_is_whole(paper, table):
     assert ran and all(set(row["figures"]) <= set(summary["figures"]) for row in ran)
     assert all("mean" in row["figures"][summary["figures"][0]] for row in ran if "clusters of" not in row["name"])
     assert all(study["lines"] for study in summary["studies"] if study["name"] not in ("words",))
-    page = paper_page(summary, data.picture, "manyview papers")
+    page = paper_page({**summary, "command": "manyview papers"}, data.picture)
     assert "<script" not in page and not re.search(r"(src|href)=.(?!data:)", page)
     assert all(name in page for name in ("Figures", summary["data"], "manyview papers"))
     assert text(summary).count("\n") >= len(summary["rows"])

@@ -1,10 +1,17 @@
 """The printed figures are whole, and say what the papers say of themselves."""
 
+import ast
+from importlib import import_module
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import manyview
 from manyview.papers.catalog import PAPERS
 from manyview.papers.tables import printed
+
+from .parts import PARTS
 
 
 def test_every_paper_has_its_figures():
@@ -50,6 +57,28 @@ def test_the_tasks_of_aplsa_add_up():
     for figure in tasks[0]:
         total = sum(n * tables[f"table 2, {way}"].rows[figure]["entropy"][0] for way, n in sizes.items())
         assert total / 11 == pytest.approx(whole["average"][figure][0], abs=0.0015)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda one: f"{one.paper}: {one.part}")
+def test_every_part_is_where_the_docs_say_and_held_by_tests_that_exist(part):
+    """What is there has tests; what has none says that it is missing."""
+    assert bool(part.where) == bool(part.held) == (not part.verdict.startswith("missing"))
+    for test in part.held:
+        file, name = test.split("::")
+        tree = ast.parse((Path(__file__).parents[1] / file).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    name, _, settings = part.where.rstrip(")").partition("(")
+    if name.startswith("papers"):
+        import_module(f"manyview.{name}")
+    elif name:
+        found = getattr(manyview, name)
+        for setting in filter(None, settings.split(", ")):
+            key, value = setting.split("=")
+            found(**{key: ast.literal_eval(value)})
+
+
+def test_every_paper_has_its_parts():
+    assert {part.paper for part in PARTS} == {paper.name for paper in PAPERS} - {"missing"}
 
 
 def test_the_list_in_the_docs_is_made_from_the_code():

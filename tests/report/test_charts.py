@@ -5,6 +5,7 @@ import re
 import pytest
 
 from manyview.report.charts import dot_chart, line_chart, matrix_chart, network_chart
+from manyview.report.papers import _trace
 
 
 def numbers(text, name):
@@ -68,3 +69,11 @@ def test_the_seventh_line_is_dashed():
     lines = [line(str(i), [[0, i, 0.0], [1, i, 0.0]]) for i in range(7)]
     drawn = line_chart(lines, "x", "y")
     assert drawn.count("line c0 dash") == 1 and drawn.count('"v0 dash"') == 1
+
+
+@pytest.mark.parametrize(("lower", "left_out"), [(False, {0, 1}), (True, {12, 13})])
+def test_of_many_curves_the_best_are_drawn(lower, left_out):
+    group = [{"row": f"row {i}", "x": "%", "points": [[0, float(i), 0.0], [1, float(i), 0.0]]} for i in range(14)]
+    drawn = str(_trace("NMI", group, lower))
+    assert "the best 12 of 14" in drawn
+    assert {int(number) for number in re.findall(r"row (\d+)", drawn)} == set(range(14)) - left_out

@@ -117,7 +117,9 @@ def test_one_search_says_how_each_was_found_and_when_there_is_nothing(untagged):
     assert [one["how"] for one in page["items"]] == ["tag", "tag", "looks", "looks", "looks"]
     assert page["seen"] == "plain" and page["total"] >= 14 and "2 by tags" in page["sentence"]
     assert page["items"][2]["score"] >= page["items"][3]["score"]
-    assert get(untagged, "/api/search/facets?q=kitchen")["total"] == page["total"]
+    for q in ("kitchen", "", "tag:kitchen", "-tag:kitchen", "-kitchen", "-like:3", "wedding", "wedding&more=true"):
+        found = get(untagged, f"/api/search?q={q}")["total"]
+        assert get(untagged, f"/api/search/facets?q={q}")["total"] == found, q
     by_name = [one["key"] for one in get(untagged, "/api/search?q=kitchen&sort=name")["items"]]
     assert by_name == sorted(by_name) and len(by_name) == page["total"]
     exported = untagged.get("/api/export?view=items&q=kitchen&sort=name&looks=true&format=json").json()

@@ -252,7 +252,7 @@ def test_an_audit(client):
         now = post(client, f"/api/audit/{now['id']}/answer", {**asked, "answer": True})
     assert (now["verdict"], now["asked"], now["n_rest"]) == ("proved", 4, 1)  # 4 of 5 are 0.7 of them
     done = post(client, f"/api/audit/{now['id']}/accept", {})
-    assert done["n"] == 1 and "at least 70% of 5 are right" in done["summary"] and done["n_open"] == 0
+    assert done["n"] == 1 and "at least 70 % of 5 are right" in done["summary"] and done["n_open"] == 0
     assert post(client, "/api/undo", {"entry": done["entry"]})["n_open"] == 1
     post(client, "/api/audit/999/answer", {**asked, "answer": True}, 400)
 

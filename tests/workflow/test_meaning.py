@@ -13,6 +13,7 @@ from manyview.cli.main import app
 from manyview.errors import MissingExtra, ParameterError
 from manyview.features import sentences
 from manyview.meaning.tables import tables
+from manyview.workflow.clusters.edits import rename
 from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.path_words import words_of_path
 from manyview.workflow.proposing.decide import add_tag
@@ -256,3 +257,25 @@ def test_text_clusters_show_their_telling_words(tmp_path):
 def test_folders_that_somebody_named_and_months(path, folders, dates):
     assert words_of_path(path) == (folders, dates)
     assert words_of_path(path, "2011-05-06T07:08:09+02:00") == (folders, ["2011-05", "2011"])
+
+
+def test_a_name_that_few_tagged_members_have_ticks_nobody(tmp_path):
+    here = ["ramp;skate"] * 4 + [f"word {n}" for n in range(6)] + [""] * 8
+    there = ["sea"] * 8 + [""] * 8
+    rows = [f"{n},{10 * (n >= len(here))},{words}" for n, words in enumerate(here + there)]
+    (tmp_path / "t.csv").write_text("id,x,words\n" + "\n".join(rows) + "\n")
+    with Collection.create(
+        tmp_path / "t.manyview", tmp_path / "t.csv", id="id", tags="words", views={"place": ["x"]}
+    ) as made:
+        made.fit("rmkmc", 2, views=["place"])
+        by_name = {one.name: one.id for one in current_clusters(made)}
+        name = next(name for name in by_name if name != "sea")
+        assert name in ("ramp", "skate")  # on four of ten tagged members
+        few = tag_for_cluster(made, by_name[name])
+        assert few.word == name and few.items == () and len(few.doubtful) == len(here) - 4
+        most = tag_for_cluster(made, by_name["sea"])
+        assert (len(most.items), most.doubtful) == (8, ())
+        said = tag_for_cluster(made, by_name[name], "a word of my own")  # who says so knows better
+        assert len(said.items) == len(here) and said.doubtful == ()
+        rename(made, by_name[name], name)  # and so does who gave the name
+        assert len(tag_for_cluster(made, by_name[name]).items) == len(here) - 4

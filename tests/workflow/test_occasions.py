@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from manyview import Collection
+from manyview.web.api.clusters import clusters_page
 from manyview.web.api.items import facets, items_page
 from manyview.web.api.search import search_page
 from manyview.web.site_data import site_answers
@@ -42,6 +43,7 @@ def test_orders_and_facets(path):
         assert [(one.name, one.count) for one in counts.years] == [("2018", 1), ("2019", 2), ("2021", 1)]
         assert [(one.name, one.count) for one in counts.cameras] == [("Canon", 3), ("Pixel", 1)]
         assert [one.name for one in facets(index, "date:2019").years] == ["2019"]
+        assert clusters_page(index).years == counts.years
 
 
 def test_the_command_line(path):

@@ -59,3 +59,11 @@ def test_a_file_that_kills_the_program_is_given_up_and_the_others_are_not(tmp_pa
         done = compute_views(collection, ["color_moments"], n_jobs=1)
         assert [(bad.path, bad.reason) for bad in done.bad] == [("p001.png", "crash")]
         assert done.rows == {"color_moments": 2}
+
+
+def test_who_waits_soon_hears_how_fast_it_goes(tmp_path):
+    source = picture_folder(tmp_path / "pictures", 60)
+    told = []
+    with Collection.create(tmp_path / "c.manyview", source) as collection:
+        compute_views(collection, ["color_moments"], n_jobs=1, progress=lambda *said: told.append(said))
+    assert [done for what, done, of in told if (what, of) == ("looking at files", 60)] == [0, 16, 48, 60]

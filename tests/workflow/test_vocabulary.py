@@ -89,7 +89,7 @@ def test_words_that_may_be_one(photos):
 
 def test_words_that_mean_the_same_or_are_always_together(tmp_path):
     table = tmp_path / "t.csv"
-    rows = ["sofa;sun;hat", "couch;sun;hat", "Strand;sun;hat", "beach;dog", "beach;cat"]
+    rows = ["sofa;sun;hat", "couch;sun;hat", "Strand;sun;hat", "beach;dog", "beach;cat", "sand;arena"]
     table.write_text("id,words\n" + "".join(f"{n},{row}\n" for n, row in enumerate(rows)))
     with Collection.create(tmp_path / "t.manyview", table, id="id", tags="words") as found:
         pairs = {(one.kind, frozenset(one.tags)) for one in kin_of_tags(found)}
@@ -98,6 +98,26 @@ def test_words_that_mean_the_same_or_are_always_together(tmp_path):
         ("translation", frozenset({"Strand", "beach"})),
         ("together", frozenset({"sun", "hat"})),
     }
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("ape bee arena sand hut hat", set()),  # in Italian, Spanish and German they would be one
+        ("ape bee spiaggia", {("ape", "bee")}),  # who writes "spiaggia" may well mean the bee
+        ("ape bee Wolke", set()),  # but not who writes German
+        ("plage beach", {("plage", "beach")}),
+        ("mare cane ape sea dog bee", set()),  # three words that are English as well do not make it Italian
+        ("Boot boat dog", {("Boot", "boat")}),
+        ("Boot Boat Dog", set()),  # here a capital says nothing
+    ],
+)
+def test_a_word_that_english_has_too_is_a_translation_only_where_its_language_is_spoken(tmp_path, words, found):
+    table = tmp_path / "t.csv"
+    table.write_text("id,words\n" + "".join(f"{n},{word}\n" for n, word in enumerate(words.split())))
+    with Collection.create(tmp_path / "t.manyview", table, id="id", tags="words") as made:
+        pairs = [one.tags for one in kin_of_tags(made, meaning=False) if one.kind == "translation"]
+    assert {frozenset(pair) for pair in pairs} == {frozenset(pair) for pair in found}
 
 
 def test_merging_reaches_items_search_files_and_comes_back(photos):

@@ -1294,6 +1294,8 @@ export interface components {
             /** N Unplaced */
             n_unplaced: number;
             run: components["schemas"]["RunFacts"] | null;
+            /** Years */
+            years: components["schemas"]["TagCount"][];
         };
         /** CollectionFacts */
         CollectionFacts: {
@@ -2265,7 +2267,10 @@ export interface components {
             /** Words */
             words: string[];
         };
-        /** TagCount */
+        /**
+         * TagCount
+         * @description A word, and how many have it.
+         */
         TagCount: {
             /** Count */
             count: number;

@@ -1,5 +1,6 @@
 /** One door to the server: JSON in, JSON out, errors as sentences. */
 
+import { early } from "../early";
 import { site } from "./site/site";
 import { siteData } from "./site/site-answers";
 
@@ -31,7 +32,7 @@ export function address(path: string, query: Query = {}): string {
 async function ask(url: string, init: RequestInit): Promise<Response> {
   let answer: Response;
   try {
-    answer = await fetch(url, { credentials: "same-origin", ...init });
+    answer = await ((init.method ? undefined : early(url)) ?? fetch(url, { credentials: "same-origin", ...init }));
   } catch (problem) {
     if (init.signal?.aborted) throw problem;
     throw new Offline();

@@ -41,11 +41,14 @@ export function href(page: Page, id: number | null = null, params: Params = {}):
 
 export function go(address: string): void {
   location.hash = address.replace(/^#/, "");
+  follow(); // the event comes later, and until then what is shown would still be the page that was left
 }
 
 /** Change parts of the address of this page; an empty value takes the part away. */
 export function setParams(patch: Params, how: "replace" | "push" = "replace"): void {
-  const address = href(route.page, route.id, { ...route.params, ...patch });
+  const now = parse(location.hash);
+  if (now.page !== route.page || now.id !== route.id) return; // a link was followed: who asks belongs to the page that is left
+  const address = href(now.page, now.id, { ...now.params, ...patch });
   if (address === location.hash) return;
   if (how === "push") history.pushState(null, "", address);
   else history.replaceState(null, "", address);

@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from ..figures import percent
 from .talk import FAILED, print_json, safe, say
 
 __all__ = ["accept_at_least"]
@@ -67,7 +68,8 @@ def accept_at_least(
         say(f"all {audit.now.n} are answered: {audit.now.right} yes")
     elif audit.now.verdict == "given up":
         say(
-            f"{share:.0%} cannot be guaranteed: {audit.now.right} of {audit.now.asked} answers were yes. They are kept;"
+            f"{percent(share)} cannot be guaranteed: {audit.now.right} of {audit.now.asked} answers were yes. They are "
+            "kept;"
         )
         say("nothing else was accepted. Try a smaller share, or run `manyview suggest` again: it learns from answers.")
     if audit.now.verdict != "proved":
@@ -76,9 +78,9 @@ def accept_at_least(
 
 def _say_plan(tell: Any, told: Any, share: float) -> None:
     if told.n == 0:
-        tell(f"no proposals are likely enough to guarantee {share:.0%}")
+        tell(f"no proposals are likely enough to guarantee {percent(share)}")
         return
-    tell(f"{told.n} proposals are likely enough to try for {share:.0%}.")
+    tell(f"{told.n} proposals are likely enough to try for {percent(share)}.")
     if told.reached < 0.5:
         tell("If their probabilities are right, it will hardly be reached; try a smaller share.")
         return

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import percent
 from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 
@@ -28,7 +29,7 @@ def compare(
     one, other = told.runs
     say(f"run {one.id} ({one.method}, {one.made_at}) and run {other.id} ({other.method}, {other.made_at})")
     say(f"  {told.n_items} items in both; {told.only_first} only in the first, {told.only_second} only in the second")
-    say(f"  in matched clusters: {told.same:.1%}; adjusted Rand index {told.ari:.3f}, NMI {told.nmi:.3f}\n")
+    say(f"  in matched clusters: {percent(told.same, 1)}; adjusted Rand index {told.ari:.3f}, NMI {told.nmi:.3f}\n")
     rows = [
         (
             "" if m.first is None else m.first,
@@ -38,7 +39,7 @@ def compare(
             safe(m.second_name or ""),
             m.second_size or "",
             m.shared,
-            f"{m.share:.0%}",
+            percent(m.share),
         )
         for m in told.matched
     ]

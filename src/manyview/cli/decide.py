@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import ParameterError
+from ..figures import percent
 from .talk import CollectionPath, OldMinScore, print_json, probability_of, safe, say, spoken
 
 _PATIENCE = 120.0
@@ -181,7 +182,7 @@ def _decide(
             decide = accept if answer else reject
             entry = decide(found, pairs, who=who, why=why, reviewed=is_reviewed or reviewed)
     n_items = len({number for number, _ in pairs})
-    below = f"less likely than {WORTH_ASKING:.0%}"
+    below = f"less likely than {percent(WORTH_ASKING)}"
     if as_json:
         told = {"entry": None if entry is None else entry.id, "answer": answer, "pairs": len(pairs), "items": n_items}
         more = {"unlikely": n_unlikely, "left_out": n_left} if answer else {}

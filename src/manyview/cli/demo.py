@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from ..figures import percent
 from .evaluate import print_tag_figures
 from .serve import run_gallery
 from .show import print_clusters
@@ -171,7 +172,7 @@ def _hidden_from_files(collection: Any, found: Sequence[Any], rows: Sequence[dic
 def _hidden_here(figures: dict[str, Any]) -> _Hidden:
     """The tags that an evaluation hid and looked for among the first five proposals of each item."""
     recall = figures["methods"]["suggest"]["R@5"]["mean"]
-    how = f"We hid {figures['hide']:.0%} of the tags and let manyview propose five for each picture"
+    how = f"We hid {percent(figures['hide'])} of the tags and let manyview propose five for each picture"
     return _Hidden(1000, round(1000 * recall), None, how, figures)
 
 

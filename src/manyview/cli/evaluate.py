@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..figures import percent
 from .stopping import stopped_at_once
 from .talk import CollectionPath, print_json, print_table, progress, safe, say, spoken
 
@@ -73,14 +74,14 @@ def evaluate(
 
 def print_tag_figures(tags: dict[str, Any]) -> None:
     """Precision, recall, coverage and calibration of each method, and whether promises were kept."""
-    say(f"\n{tags['hide']:.0%} of the tags hidden; {tags['n_tags']} tags are on two items or more")
+    say(f"\n{percent(tags['hide'])} of the tags hidden; {tags['n_tags']} tags are on two items or more")
     rows = [(name, *_cells(figures, _TAG_FIGURES)) for name, figures in tags["methods"].items()]
     print_table(("method", *(f">{figure}" for figure in _TAG_FIGURES)), rows)
     say("  P, R, C: precision, recall, items with a hit among the first 1 or 5. ECE: calibration error, 0 is best.")
     if tags["promises"]:
         say("\nWhat suggest promised of its first five per item, and what was right:")
         kept = tags["promises"]
-        cells = [(one["min_probability"], one["n"], f"{one['promised']:.0%}", f"{one['kept']:.0%}") for one in kept]
+        cells = [(one["min_probability"], one["n"], percent(one["promised"]), percent(one["kept"])) for one in kept]
         print_table((">probability from", ">proposals", ">promised", ">right"), cells)
 
 

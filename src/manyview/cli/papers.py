@@ -125,9 +125,10 @@ def _run(paper: str, table: Any, sources: Any, scale: Any, folder: Path, fresh: 
     make_folders(folder.absolute())
     with progress() as report:
         summary, task = run_table(paper, table, sources, scale, folder.absolute(), report, fresh=fresh)
+    summary = {**summary, "command": _command(paper, table, sources, scale)}
     name = slug(paper, table, scale)
     page = folder / f"{name}.html"
-    save_page(page, paper_page(summary, task.picture, _command(paper, table, scale)))
+    save_page(page, paper_page(summary, task.picture))
     write_file(
         (folder / f"{name}.json").absolute(), [json.dumps(summary, ensure_ascii=False, indent=1).encode() + b"\n"]
     )
@@ -137,9 +138,11 @@ def _run(paper: str, table: Any, sources: Any, scale: Any, folder: Path, fresh: 
     return {**summary, "page": str(page)}
 
 
-def _command(paper: str, table: Any, scale: Any) -> str:
+def _command(paper: str, table: Any, sources: Any, scale: Any) -> str:
+    """What makes the same table again, without the places of this machine."""
     words = ["manyview papers", paper, f"--{table.kind} {table.number}"]
     words += [f"--on {table.on}", *(["--data FOLDER"] if table.needs else [])]
     words += ["--paper-protocol" if scale.as_printed else "--defaults"]
     words += [f"--seeds {scale.seeds}"] if scale.seeds else []
+    words += [f"--peer {package}=PYTHON" for package in sources.interpreters]
     return " ".join([*words, *(["--quick"] if scale.quick else [])])

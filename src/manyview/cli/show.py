@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..figures import percent
 from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 _ORDERS = ("name", "date", "newest")
@@ -306,7 +307,7 @@ def _show_cluster(collection: Any, clusters: Sequence[Any], number: int, as_json
         say(f"  seems to show, but not clearly: {safe(', '.join(hint))}\n")
     if one.profile.get("views"):
         shares = [
-            (v["view"], "" if v["cohesion"] is None else f"{v['cohesion']:.2f}", f"{v['contribution']:.0%}")
+            (v["view"], "" if v["cohesion"] is None else f"{v['cohesion']:.2f}", percent(v["contribution"]))
             for v in one.profile["views"]
         ]
         print_table(("view", ">cohesion", ">sets it apart"), shares)

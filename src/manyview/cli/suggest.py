@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..figures import percent
 from .stopping import stopped_at_once
 from .talk import (
     SOME_BAD,
@@ -116,14 +117,25 @@ def suggest(
         if doubtful:
             _print_doubtful(found, tag, number, rows, collection, as_json)
             return
-        proposals = open_proposals(found, tag=tag, item=number, min_probability=least or None)
-        table = shown(found, proposals, top)
+        # The first rows of all proposals can be looked up, however many there are; anything else takes them all.
+        is_first = output is None and not as_json and by == "probability" and number is None and rows > 0
+        if is_first and top >= run.settings.get("top", top + 1):
+            worth_least = max(least or 0.0, WORTH_ASKING)
+            n_all, n_worth = (line(found, one, tag=tag).n for one in (least or 0.0, worth_least))
+            n_listed, from_ = (n_worth, worth_least) if least is None else (n_all, least)
+            proposals = open_proposals(found, tag=tag, min_probability=from_ or None, top=rows)
+            listed = table = shown(found, proposals)
+        else:
+            proposals = open_proposals(found, tag=tag, item=number, min_probability=least or None)
+            table = shown(found, proposals, top)
+            if by in ("item", "tag"):
+                table.sort(key=lambda row: row.id if by == "item" else row.tag)
+            likely = {(one.item_id, one.tag) for one in proposals if (one.probability or 0.0) >= WORTH_ASKING}
+            worth = [row for row in table if (row.id, row.tag) in likely]
+            listed = table if least is not None else worth
+            n_all, n_worth, n_listed = len(table), len(worth), len(listed)
         lines = [(p, line(found, p, tag=tag)) for p in _LINES if item is None]
     sure = {(one.item_id, one.tag): how_sure(one, run) for one in proposals}
-    if by in ("item", "tag"):
-        table.sort(key=lambda row: row.id if by == "item" else row.tag)
-    likely = {(one.item_id, one.tag) for one in proposals if (one.probability or 0.0) >= WORTH_ASKING}
-    worth = [row for row in table if (row.id, row.tag) in likely]
     if output is not None:
         write_proposals(output, table)
     if as_json:
@@ -133,7 +145,7 @@ def suggest(
                 "completeness": run.figures.get("completeness"),
                 "completeness_source": run.figures.get("completeness_source"),
                 "said": said,
-                "worth_asking": {"min_probability": WORTH_ASKING, "n": len(worth)},
+                "worth_asking": {"min_probability": WORTH_ASKING, "n": n_worth},
                 "expected_precision": sum(row.probability for row in table) / len(table) if table else None,
                 "lines": [
                     {"min_probability": p, "n": a.n, "expected_precision": a.expected_precision} for p, a in lines
@@ -143,17 +155,16 @@ def suggest(
             }
         )
     else:
-        listed = table if least is not None else worth
-        counted = f"{len(worth)} {'proposal is' if len(worth) == 1 else 'proposals are'} worth asking"
-        say(f"{safe(collection)}, run {run.id}: {counted}, {len(table) - len(worth)} less likely")
+        counted = f"{n_worth} {'proposal is' if n_worth == 1 else 'proposals are'} worth asking"
+        say(f"{safe(collection)}, run {run.id}: {counted}, {n_all - n_worth} less likely")
         for sentence in said or run.figures.get("said", ()):
             say(f"  {safe(sentence)}")
         say()
         if first_tags and not each_picture:
             _print_groups(table, collection)
         else:
-            print_proposals(listed, lambda row: sure[row.id, row.tag], rows)
-            if not listed and table:
+            print_proposals(listed, lambda row: sure[row.id, row.tag], rows, n_listed)
+            if not listed and n_all:
                 say("  none is more likely right than wrong; --min-probability 0 lists the less likely ones")
             _print_lines(lines, collection, is_known(run))
         if output is not None:
@@ -163,14 +174,15 @@ def suggest(
         raise typer.Exit(SOME_BAD)
 
 
-def print_proposals(table: list[Any], sure: Callable[[Any], str], rows: int = 0) -> None:
-    """A line per proposal: item, tag, how sure, reason."""
+def print_proposals(table: list[Any], sure: Callable[[Any], str], rows: int = 0, n_all: int | None = None) -> None:
+    """A line per proposal: item, tag, how sure, reason; how many more there are, of ``n_all`` or of the table."""
     listed = table if rows <= 0 else table[:rows]
     if listed:
         cells = [(row.item, row.tag, sure(row), row.reason.partition(": ")[2]) for row in listed]
         print_table(("item", "tag", ">how sure", "reason"), cells)
-    if len(listed) < len(table):
-        say(f"  ... and {len(table) - len(listed)} more; --rows 0 shows all, -o FILE.csv keeps them")
+    n_more = (len(table) if n_all is None else n_all) - len(listed)
+    if n_more:
+        say(f"  ... and {n_more} more; --rows 0 shows all, -o FILE.csv keeps them")
 
 
 def _print_groups(table: list[Any], collection: Path) -> None:
@@ -180,7 +192,7 @@ def _print_groups(table: list[Any], collection: Path) -> None:
         groups.setdefault(row.tag, []).append(row)
     right = {word: round(sum(row.probability for row in of) / len(of), 2) for word, of in groups.items()}
     found = sorted(groups.items(), key=lambda group: (-right[group[0]], -len(group[1]), group[0]))
-    cells = [(f"{word}?", len(of), f"{right[word]:.0%}", ", ".join(row.item for row in of[:3])) for word, of in found]
+    cells = [(f"{word}?", len(of), percent(right[word]), ", ".join(row.item for row in of[:3])) for word, of in found]
     if not cells:
         say("  no cluster shows something clearly enough; --each-picture looks at every picture by itself")
         return
@@ -193,7 +205,9 @@ def _print_lines(lines: list[Any], collection: Path, is_trusted: bool) -> None:
     for p, above in lines:
         if above.n and is_trusted:
             proposals = "1 proposal" if above.n == 1 else f"{above.n} proposals"
-            say(f"  probability {p} and above: {proposals}, {above.expected_precision:.0%} of them should be right")
+            say(
+                f"  probability {p} and above: {proposals}, {percent(above.expected_precision)} of them should be right"
+            )
     if not is_trusted:
         say("  Percentages need to know how complete your tags are: answer 30 proposals and run this again,")
         say("  or say how complete: --completeness 0.7")

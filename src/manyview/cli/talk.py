@@ -16,6 +16,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from ..errors import ManyviewError, ParameterError
+from ..figures import percent
 from ..steps import STEP, in_words, seconds_left
 from .stopping import INTERRUPTED, STOPPED
 
@@ -185,7 +186,7 @@ def progress() -> Iterator[Callable[[str, int, int], None] | None]:
             if work not in tasks:
                 tasks[work] = bar.add_task(work, total=total, count="", left="")
                 started[work] = time.monotonic()
-            count = f"{done / max(1, total):.0%}" if in_steps else f"{done}/{total}"
+            count = percent(done / max(1, total)) if in_steps else f"{done}/{total}"
             left = seconds_left(time.monotonic() - started[work], done, total)
             told = "" if left is None or done >= total else f"about {in_words(left)} left"
             bar.update(tasks[work], description=what, completed=done, total=total, count=count, left=told)

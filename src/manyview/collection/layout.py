@@ -10,6 +10,7 @@
     ├── undo/<batch>/      sidecars as they were before manyview wrote to them
     ├── answers.jsonl      every answer of a person a second time, one line of JSON each
     ├── set-aside/<time>/  what `manyview doctor --repair` has replaced
+    ├── work/<fit>/        what a fit that is running, or was stopped, has found so far
     ├── journal            names of the files being read just now
     └── lock, readers      who writes, who reads
 
@@ -33,6 +34,7 @@ UNDO = "undo"
 ANSWERS = "answers.jsonl"
 ASIDE = "set-aside"
 JOURNAL = "journal"
+WORK = "work"
 LOCK = "lock"
 READERS = "readers"
 FOLDERS = (VIEWS, THUMBS, RUNS, UNDO)
@@ -45,6 +47,7 @@ NAMES = frozenset(
         ANSWERS,
         ASIDE,
         JOURNAL,
+        WORK,
         LOCK,
         READERS,
         *FOLDERS,

@@ -7,7 +7,8 @@ many are open in each thousandth of probability is a table, so that asking costs
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from .catalog import Catalog, as_json
@@ -64,27 +65,54 @@ class ProposalRows:
         """Keep the proposals of a run in place of all earlier ones."""
         with self._catalog.transaction():
             self._catalog.run("DELETE FROM proposal_sums")
-            self._catalog.run("DELETE FROM proposals")
-            self._catalog.run_many(
-                "INSERT INTO proposals (run_id, item_id, tag_id, score, probability, reason, record, untouched) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (run_id, int(p.item_id), int(p.tag_id), float(p.score), p.probability, as_json(p.reason), *p[5:])
-                    for p in proposals
-                ),
-            )
-            for tag in ("tag_id", "0"):
-                self._catalog.run(
-                    f"INSERT INTO proposal_sums SELECT run_id, {tag}, CAST(1000 * probability AS INTEGER), "  # noqa: S608
-                    "count(*), sum(probability) FROM proposals WHERE probability IS NOT NULL GROUP BY 1, 2, 3"
-                )
-            # Others may have written while the proposals were worked out: what is not open any more is asked now.
-            self._catalog.run(
-                "UPDATE proposals SET is_open = 0 WHERE EXISTS (SELECT 1 FROM items WHERE items.id = proposals.item_id "
-                "AND state <> 'here') OR EXISTS (SELECT 1 FROM decisions AS d WHERE d.item_id = proposals.item_id AND "
-                "d.tag_id = proposals.tag_id) OR EXISTS (SELECT 1 FROM item_tags AS t WHERE "
-                "t.item_id = proposals.item_id AND t.tag_id = proposals.tag_id)"
-            )
+            with self._indexes_at_the_end():
+                self._put(run_id, proposals)
+
+    def _put(self, run_id: int, proposals: Iterable[NewProposal]) -> None:
+        self._catalog.run("DELETE FROM proposals")
+        self._catalog.run_many(
+            "INSERT INTO proposals (run_id, item_id, tag_id, score, probability, reason, record, untouched) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (run_id, int(p.item_id), int(p.tag_id), float(p.score), p.probability, as_json(p.reason), *p[5:])
+                for p in proposals
+            ),
+        )
+        self._catalog.run(
+            "INSERT INTO proposal_sums SELECT run_id, tag_id, CAST(1000 * probability AS INTEGER), count(*), "
+            "sum(probability) FROM proposals WHERE probability IS NOT NULL GROUP BY 1, 2, 3"
+        )
+        self._catalog.run(
+            "INSERT INTO proposal_sums SELECT run_id, 0, part, sum(n), sum(total) FROM proposal_sums GROUP BY 1, 2, 3"
+        )
+        # Others may have written while the proposals were worked out: what is not open any more is asked now.
+        self._catalog.run(
+            "UPDATE proposals SET is_open = 0 WHERE EXISTS (SELECT 1 FROM items WHERE items.id = proposals.item_id "
+            "AND state <> 'here') OR EXISTS (SELECT 1 FROM decisions AS d WHERE d.item_id = proposals.item_id AND "
+            "d.tag_id = proposals.tag_id) OR EXISTS (SELECT 1 FROM item_tags AS t WHERE "
+            "t.item_id = proposals.item_id AND t.tag_id = proposals.tag_id)"
+        )
+
+    @contextmanager
+    def _indexes_at_the_end(self) -> Iterator[None]:
+        """Inside, proposals are written without their indexes, which are then made in one go: millions of rows that
+        come in another order than an index has would rewrite most of its pages many times."""
+        found = self._catalog.rows(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'proposals' AND sql IS NOT NULL"
+        )
+        for name, _ in found:
+            self._catalog.run(f"DROP INDEX {name}")
+        try:
+            yield
+        except BaseException:  # a caller may catch this inside a transaction that lasts
+            with suppress(Exception):
+                self._make_again(found)
+            raise
+        self._make_again(found)
+
+    def _make_again(self, indexes: Iterable[tuple[str, str]]) -> None:
+        for _, sql in indexes:
+            self._catalog.run(sql)
 
     def find(
         self,

@@ -15,12 +15,11 @@ from ..data.views import Views
 from ..errors import ViewError
 from ..types import Ints, Singles
 from .batch import Batch
-from .evidence import Evidence, main_evidence, sentence
 from .items import Items
 from .models import Extras
 from .nearest import Nearest
 from .proposals import best_of_rows
-from .reasons import explain_pairs
+from .reasons import Pairs, Told, explain_pairs
 from .recipe import Recipe
 
 __all__ = ["Asked", "asked_in_fit", "asked_of_new", "tags_in_vocabulary"]
@@ -76,15 +75,11 @@ class Asked:
             row, column = row[kept], column[kept]
             yield batch, row, row + rows.start, column, scores[row, column]
 
-    def explain(
-        self, rows: Ints, columns: Ints, known: Any, names: list[str], item_ids: NDArray[Any]
-    ) -> list[tuple[tuple[Evidence, ...], str]]:
-        """Evidence and sentence for pairs of row and column; ``known`` and ``item_ids`` are those of the fit."""
+    def explain(self, rows: Ints, columns: Ints, known: Any, names: list[str]) -> Told:
+        """The main evidence for pairs of row and column; ``known`` are the tags of the fit."""
         distinct, place = np.unique(rows, return_inverse=True)
         batch, near = self.make(distinct)
-        everything = explain_pairs(self.recipe, self.items, batch, near, place, columns, known, names)
-        shown = [main_evidence(evidence) for evidence in everything]
-        return [(parts, sentence(names[c], parts, item_ids)) for parts, c in zip(shown, columns, strict=True)]
+        return explain_pairs(self.recipe, Pairs(batch, near, self.items, known, place, columns), names).main()
 
 
 def asked_in_fit(

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Ints, Singles
+from ..types import Floats, Ints, Singles
 
-__all__ = ["Batch", "LeftOut", "Part", "Source", "unchanged"]
+__all__ = ["Amounts", "Batch", "LeftOut", "Other", "Source", "unchanged"]
 
-Part = tuple[str, str, float, tuple[int, ...]]
-"""What spoke for a tag: kind, name, amount and rows of similar items, as in ``Evidence``."""
+
+class Amounts(NamedTuple):
+    """What in some pairs of item and tag (``reasons.Pairs``) added how much to a source's score of each."""
+
+    tags: Floats | None = None
+    """Of each tag of the item: one value per entry of ``Pairs.own``."""
+    views: Floats | None = None
+    """(n_pairs, n_views)."""
+    other: Other | None = None
+
+
+class Other(NamedTuple):
+    """What a model adds: its kind and name as in ``Evidence``, the amount, and rows of similar items, -1 for nobody."""
+
+    kind: str
+    names: Sequence[str]
+    amounts: Floats
+    rows: Ints
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,6 @@ class Source(Protocol):
         """The same for items of the fit, and without their tags."""
         ...
 
-    def explain(self, pair: Any) -> list[Part]:
-        """What in a pair of item and tag (``reasons.Pair``) added how much to the score."""
+    def explain(self, pairs: Any) -> Amounts:
+        """What in pairs of item and tag (``reasons.Pairs``) added how much to the score of each."""
         ...

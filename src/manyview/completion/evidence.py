@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["SHOWN", "Evidence", "main_evidence", "sentence"]
+from ..figures import percent
+
+__all__ = ["NEGATIVE_SHARE", "SHOWN", "Evidence", "sentence"]
 
 SHOWN = 3
 """Pieces of evidence, and similar items of each, that are shown."""
-_NEGATIVE_SHARE = 0.25
+NEGATIVE_SHARE = 0.25
+"""What speaks against a proposal is told from this share on."""
 _SMALLEST_SHARE = 0.005
 """What would be shown as 0 % is not told."""
 
@@ -34,14 +37,6 @@ class Evidence:
     items: tuple[int, ...] = ()
 
 
-def main_evidence(found: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The three largest that spoke for it, the one that spoke loudest against it, and what is left."""
-    *parts, left = found
-    positive = [one for one in parts if one.amount > 0][:SHOWN]
-    against = [one for one in parts if one.share < -_NEGATIVE_SHARE][-1:]
-    return (*positive, *against, left)
-
-
 def sentence(tag: str, evidence: Sequence[Evidence], item_names: Any) -> str:
     """The reason in words."""
     told = [one for one in evidence if one.amount > 0 and one.kind != "frequency" and one.share >= _SMALLEST_SHARE]
@@ -60,4 +55,4 @@ def _words(one: Evidence, item_names: Any) -> str:
         "cluster": f"its cluster {one.name}{like}",
         "forest": f"items in the same leaves{like}",
     }[one.kind]
-    return f"{what} {abs(one.share):.0%}"
+    return f"{what} {percent(abs(one.share))}"

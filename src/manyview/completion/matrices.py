@@ -8,15 +8,22 @@ from typing import Any
 import numpy as np
 
 from ..arrays import is_sparse
-from ..types import Floats
+from ..types import Floats, Ints
 
-__all__ = ["as_dense", "inverse_of", "largest_of_columns", "row_products", "squares_by"]
+__all__ = ["as_dense", "entries_of", "inverse_of", "largest_of_columns", "row_products", "squares_by"]
 
 _MIRRORED = 256
 
 
 def as_dense(matrix: Any) -> Any:
     return matrix.toarray() if is_sparse(matrix) else np.asarray(matrix)
+
+
+def entries_of(matrix: Any, rows: Ints, columns: Ints) -> Floats:
+    """Single entries of a matrix, sparse or dense."""
+    if not rows.size:
+        return np.zeros(0)
+    return np.asarray(matrix[rows, columns], dtype=np.float64).ravel()
 
 
 def row_products(left: Any, right: Floats) -> Floats:

@@ -105,7 +105,9 @@ def _among(queries: Matrix, has: NDArray[np.bool_]) -> Within | None:
 def _by_list(queries: Matrix, lists: InvertedLists, own: Ints | None) -> Within:
     """Queries of one list share their candidates, so that a list costs one matrix product."""
     list_of = lists.list_of[own] if own is not None else _assign(queries, lists.centres)
-    within = [(np.flatnonzero(list_of == one), lists.near(int(one))) for one in np.unique(list_of)]
+    order, bounds = np.argsort(list_of, kind="stable"), np.cumsum(np.bincount(list_of))
+    asking = [rows for rows in np.split(order, bounds[:-1]) if rows.size]
+    within = [(rows, lists.near(int(list_of[rows[0]]))) for rows in asking]
     return [(rows, candidates) for rows, candidates in within if candidates.size]
 
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ..data.checks import as_generator, check_number
 from ..types import Floats, Ints, Singles
 from .audit import batch_size, standing
-from .evidence import Evidence
+from .evidence import Evidence, sentence
 from .probability import how_sure
+from .reasons import Told
 
 __all__ = ["Audited", "Picked", "Proposal", "Proposals", "best_of_rows"]
 
@@ -80,7 +81,8 @@ class Audited(NamedTuple):
     right: int
 
 
-Explain = Callable[[NDArray[np.int64], NDArray[np.int64]], list[tuple[tuple[Evidence, ...], str]]]
+Explain = Callable[[Ints, Ints], Told]
+"""From rows and columns to what speaks for each."""
 
 
 class Proposals(Sequence[Proposal]):
@@ -99,11 +101,13 @@ class Proposals(Sequence[Proposal]):
         tag_names: Sequence[str],
         item_ids: NDArray[Any],
         explain: Explain,
+        fit_ids: NDArray[Any] | None = None,
     ) -> None:
+        """``item_ids`` are those of the items asked about, ``fit_ids`` those of the fit where they are others."""
         self.items, self.columns, self.scores, self.records, self.new, self.probabilities = picked
         self.trusted = trusted
-        self._tag_names = tag_names
-        self._item_ids = item_ids
+        self.tag_names = tag_names
+        self._item_ids, self._fit_ids = item_ids, item_ids if fit_ids is None else fit_ids
         self._explain = explain
 
     def __len__(self) -> int:
@@ -121,6 +125,11 @@ class Proposals(Sequence[Proposal]):
     def __iter__(self) -> Iterator[Proposal]:
         for start in range(0, len(self), _AT_ONCE):
             yield from self._made(np.arange(start, min(start + _AT_ONCE, len(self))))
+
+    def told(self) -> Iterator[Told]:
+        """What speaks for each, in blocks, as arrays: of millions of proposals that is much less than ``Proposal``."""
+        for start in range(0, len(self), _AT_ONCE):
+            yield self._explain(self.items[start : start + _AT_ONCE], self.columns[start : start + _AT_ONCE])
 
     def of(self, item: int) -> list[Proposal]:
         """The proposals of one item, best first."""
@@ -152,20 +161,20 @@ class Proposals(Sequence[Proposal]):
     def _made(self, which: NDArray[np.int64]) -> list[Proposal]:
         if not which.size:
             return []
-        reasons = self._explain(self.items[which], self.columns[which])
+        told = self._explain(self.items[which], self.columns[which]).evidence()
         return [
             Proposal(
                 int(self.items[p]),
                 self._item_ids[self.items[p]],
-                self._tag_names[self.columns[p]],
+                self.tag_names[self.columns[p]],
                 int(self.columns[p]),
                 float(self.scores[p]),
                 float(self.probabilities[p]),
                 evidence,
-                words,
+                sentence(self.tag_names[self.columns[p]], evidence, self._fit_ids),
                 bool(self.trusted[p]),
             )
-            for p, (evidence, words) in zip(which.tolist(), reasons, strict=True)
+            for p, evidence in zip(which.tolist(), told, strict=True)
         ]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers
+from ..figures import percent
 from ..types import Floats, Ints, Singles
 from .batch import Batch, Source
 from .items import Items
@@ -32,7 +33,7 @@ from .sources import (
     fit_naive_bayes,
     prior_of,
 )
-from .stacking import COLD, WARM, Judged, judge_scores, mixed, stack_weights, sum_squares
+from .stacking import COLD, WARM, Judged, judge_scores, mixed, share_by_rank, stack_weights, sum_squares
 from .view_space import ViewSpace
 
 __all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe", "pack", "source_names", "unpack"]
@@ -121,9 +122,13 @@ def fit_recipe(
         say("weights, from each tag left out")
         sums = sum_squares(sources, batches_of(max(200.0, _MOST_PAIRS / (n_tags * per_item))), threads)
         weights = np.stack([_warm_weights(names, sums[WARM]), _cold_weights(names, sums[COLD], tags.nnz)])
+    judging = batches_of(np.clip(_MOST_PAIRS / n_tags, *_JUDGED_ITEMS))
+    if {"joint", "words"} <= set(names):
+        weights[WARM] = share_by_rank(sources, weights[WARM], ("joint", "words"), judging, threads)
+    if len(names) > 1:
         shown = ", ".join(f"{name} {w:.2f}" for name, w in zip(names, weights[WARM], strict=True))
         say(f"weights for items with tags: {shown}")
-    judged = judge_scores(sources, weights, batches_of(np.clip(_MOST_PAIRS / n_tags, *_JUDGED_ITEMS)), threads)
+    judged = judge_scores(sources, weights, judging, threads)
     per_step = _PER_STEP[int(tags.nnz < _FEW_TAGS)]
     curves = tuple(fit_calibration(one.hidden, one.unknown, one.n_more, per_step) for one in judged)
     return Recipe(sources, weights, curves, penalties), judged[WARM]
@@ -195,8 +200,8 @@ def _warn_clipped(ridge: Ridge, sample: Sequence[Callable[[], Batch]]) -> None:
     share = n_clipped / max(1, n_pairs)
     if share > _CLIPPED_SHARE:
         warnings.warn(
-            f"{share:.0%} of the pairs of item and tag decide their own prediction: there are too few items for so "
-            "many tags per item. Scores of the items themselves are rough; those of new items are not affected.",
+            f"{percent(share)} of the pairs of item and tag decide their own prediction: there are too few items for "
+            "so many tags per item. Scores of the items themselves are rough; those of new items are not affected.",
             stacklevel=4,
         )
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from ..blocks import Workers, row_blocks
 from ..types import Floats, Ints, Singles
-from .batch import Batch, LeftOut, Part
-from .matrices import as_dense, inverse_of, largest_of_columns, row_products, squares_by
+from .batch import Amounts, Batch, LeftOut
+from .matrices import as_dense, entries_of, inverse_of, largest_of_columns, row_products, squares_by
 
 __all__ = ["MOST_INPUTS", "SMALLEST_DENOMINATOR", "Fit", "Moments", "Ridge", "fit_ridge", "gather_moments"]
 
@@ -116,6 +116,13 @@ class Ridge:
         centre = self.rare_coef.T @ np.concatenate([self.tag_mean[self.inputs], self.feature_mean])
         return of_frequent, self.tag_mean[self.rare] - centre
 
+    @property
+    def _intercept(self) -> Floats:
+        """The same, of every tag."""
+        found = np.zeros(self.tag_mean.size)
+        found[self.frequent], found[self.rare] = self._intercepts
+        return found
+
     def features(self, batch: Batch) -> Any:
         """What it is given of the views: a dense matrix, or CSR."""
         return batch.words if self.on_words else batch.features
@@ -146,8 +153,7 @@ class Ridge:
         pull = residual * curve * known  # of each tag of the item on the coefficients of all others
         given = batch.tags[:, self.inputs]
         emptied = scores - self._spread(given) * kept + (pull.sum(axis=1, keepdims=True) - pull) * shrunk
-        place = np.full(self.tag_mean.size, -1)
-        place[self.inputs] = np.arange(self.inputs.size)
+        place = self._places(self.inputs)
 
         def without(rows: Ints, tags: Ints) -> Singles:
             coef = self._coef_of_inputs(place[tags])
@@ -181,7 +187,7 @@ class Ridge:
     def denominators(self, batch: Batch, residual: Singles) -> Singles:
         """What a residual of the fit is divided by to be that of a fit without the item: (b, n_tags)."""
         without = (1.0 - self.leverage[batch.rows]).astype(residual.dtype)[:, None]
-        return np.maximum(without + self._curve * residual**2, residual.dtype.type(SMALLEST_DENOMINATOR))
+        return _denominators(without, self._curve, residual)
 
     def coefficients(self, tag: int) -> tuple[Singles, Singles]:
         """How much each tag and each feature counts for one tag: (n_tags,), (n_features,)."""
@@ -194,22 +200,51 @@ class Ridge:
         from_tags[self.inputs] = column[: self.inputs.size]
         return from_tags, column[self.inputs.size :]
 
-    def explain(self, pair: Any) -> list[Part]:
+    def explain(self, pairs: Any) -> Amounts:
         """Coefficients of the item's tags, and what each view adds, over the denominator."""
-        from_tags, from_features = pair.shared.coefficients(self)
-        divisor = pair.divisor(self)
-        features = as_dense(self.features(pair.batch)[pair.row]).ravel()
-        parts: list[Part] = [
-            ("tag", pair.names[j], float(from_tags[j]) / divisor, ()) for j in pair.own_tags.tolist() if j != pair.tag
-        ]
-        items, start = pair.shared.items, 0
-        for v, width in enumerate(items.word_widths if self.on_words else items.widths):
-            stop = start + width
+        pair, own = pairs.own
+        of_tags = self._of_tags(own, pairs.tags[pair])
+        features, views, start = self.features(pairs.batch), np.zeros((pairs.n, len(pairs.items.spaces))), 0
+        for v, width in enumerate(pairs.items.word_widths if self.on_words else pairs.items.widths):
             if width:
-                amount = float(features[start:stop] @ from_features[start:stop]) / divisor
-                parts.append(("view", items.spaces[v].name, amount, pair.alike[v]))
-            start = stop
-        return parts
+                views[:, v] = self._of_features(features, slice(start, start + width), pairs)
+            start += width
+        divisor = np.ones(pairs.n)
+        if pairs.batch.rows is not None:
+            fit = self._intercept[pairs.tags] + views.sum(axis=1) + np.bincount(pair, of_tags, minlength=pairs.n)
+            without = 1.0 - self.leverage[pairs.batch.rows][pairs.rows]
+            divisor = _denominators(without, self._curve[pairs.tags], pairs.is_known - fit)
+        return Amounts(of_tags / divisor[pair], views / divisor[:, None])
+
+    def _places(self, some: Ints) -> Ints:
+        """Where each tag stands among ``some``; -1 where it does not."""
+        place = np.full(self.tag_mean.size, -1)
+        place[some] = np.arange(some.size)
+        return place
+
+    def _of_tags(self, given: Ints, targets: Ints) -> Floats:
+        """The coefficient of each given tag for its target; 0 where it is no input, and for itself."""
+        found = np.zeros(given.size)
+        place, column = self._places(self.inputs)[given], self._places(self.frequent)[targets]
+        for coef, there in ((self.tag_coef, column), (self.rare_coef, self._places(self.rare)[targets])):
+            kept = np.flatnonzero((place >= 0) & (there >= 0) & (given != targets))
+            found[kept] = entries_of(coef, place[kept], there[kept])
+        return found
+
+    def _of_features(self, features: Any, columns: slice, pairs: Any) -> Floats:
+        """What some of the features add to the fit of each pair."""
+        used, which = np.unique(pairs.tags, return_inverse=True)
+        part, added = features[:, columns], np.zeros((features.shape[0], used.size))
+        frequent, rare = self._places(self.frequent)[used], self._places(self.rare)[used]
+        added[:, frequent >= 0] = part @ self.view_coef[columns, frequent[frequent >= 0]]
+        if (rare >= 0).any():
+            added[:, rare >= 0] = as_dense((self._rare_parts[1][rare[rare >= 0]][:, columns] @ part.T).T)
+        return np.asarray(added[pairs.rows, which])
+
+
+def _denominators(without: Any, curve: Any, residual: Any) -> Any:
+    """1 - h + P_ii e^2; ``without`` is 1 - h."""
+    return np.maximum(without + curve * residual**2, residual.dtype.type(SMALLEST_DENOMINATOR))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Floats, Ints, Singles
-from .batch import Batch, LeftOut, Part, unchanged
+from .batch import Amounts, Batch, LeftOut, Other, unchanged
+from .matrices import entries_of
 
 __all__ = [
     "Clusters",
@@ -58,9 +59,9 @@ class Frequency:
         """The prior, were each tag on one item less."""
         return (self.prior - 1.0 / (self.n_items + 1.0)).astype(np.float32)
 
-    def explain(self, pair: Any) -> list[Part]:
+    def explain(self, pairs: Any) -> Amounts:
         """Nothing: the frequency is what is left."""
-        return []
+        return Amounts()
 
 
 @dataclass(frozen=True)
@@ -81,16 +82,12 @@ class Neighbours:
         scores = self.scores(batch)
         return unchanged(batch, scores, scores[batch.known])
 
-    def explain(self, pair: Any) -> list[Part]:
+    def explain(self, pairs: Any) -> Amounts:
         """The weight of the neighbours that carry the tag, view by view."""
-        weights = [weight[pair.row] for weight in pair.shared.weights]
-        n_views = sum(bool(weight.any()) for weight in weights)
-        parts: list[Part] = []
-        for v, weight in enumerate(weights):
-            amount = float(weight[pair.shared.carriers[pair.shared.near[v].items[pair.row]]].sum())
-            if amount:
-                parts.append(("view", pair.shared.items.spaces[v].name, amount / n_views, pair.alike[v]))
-        return parts
+        if not pairs.near:
+            return Amounts()
+        weights = np.stack([found.weight for found in pairs.alike], axis=1)
+        return Amounts(views=weights / np.maximum(pairs.n_views, 1)[:, None])
 
 
 @dataclass(frozen=True)
@@ -153,15 +150,13 @@ class NaiveBayes:
     def _row_of_lift(self) -> Ints:
         return np.repeat(np.arange(self.lift.shape[0]), np.diff(self.lift.indptr))
 
-    def explain(self, pair: Any) -> list[Part]:
+    def explain(self, pairs: Any) -> Amounts:
         """What the score is above the prior, shared out by how much each tag of the item lifts it."""
-        own = pair.own_tags
-        lifts = np.maximum(pair.shared.column(self, self.lift)[own] + self.apart[own], 0.0)
-        if not lifts.any():
-            return []
-        value = float(pair.shared.scores(self)[pair.row, pair.tag])
-        shared = (value - self.prior[pair.tag]) * lifts / lifts.sum()
-        return [("tag", pair.names[j], amount, ()) for j, amount in zip(own.tolist(), shared.tolist(), strict=True)]
+        pair, own = pairs.own
+        lifts = np.maximum(entries_of(self.lift, own, pairs.tags[pair]) + self.apart[own], 0.0)
+        total = np.bincount(pair, weights=lifts, minlength=pairs.n)
+        above = pairs.scores_by(self) - self.prior[pairs.tags]
+        return Amounts(tags=(above / np.where(total > 0, total, 1.0))[pair] * lifts)
 
 
 def fit_naive_bayes(together: Any, counts: Floats, n_items: int) -> NaiveBayes:
@@ -210,10 +205,10 @@ class Companions:
 
         return LeftOut(self.scores(batch), hidden, emptied, without)
 
-    def explain(self, pair: Any) -> list[Part]:
+    def explain(self, pairs: Any) -> Amounts:
         """The share of each tag of the item."""
-        given = pair.shared.column(self, self.share)[pair.own_tags]
-        return [("tag", pair.names[j], float(amount), ()) for j, amount in zip(pair.own_tags, given, strict=True)]
+        pair, own = pairs.own
+        return Amounts(tags=entries_of(self.share, own, pairs.tags[pair]))
 
 
 def fit_companions(together: Any, counts: Floats, n_items: int) -> Companions:
@@ -252,12 +247,11 @@ class Clusters:
         scores = self.scores(batch)
         return unchanged(batch, scores, scores[batch.known])
 
-    def explain(self, pair: Any) -> list[Part]:
+    def explain(self, pairs: Any) -> Amounts:
         """The share in the cluster."""
-        label = int(pair.batch.labels[pair.row])
-        if label < 0:
-            return []
-        return [("cluster", str(label), float(pair.shared.scores(self)[pair.row, pair.tag]), ())]
+        label = pairs.batch.labels[pairs.rows]
+        amounts = np.where(label >= 0, pairs.scores_by(self), 0.0)
+        return Amounts(other=Other("cluster", [str(one) for one in label.tolist()], amounts, pairs.nobody))
 
 
 def fit_clusters(tags: Any, labels: NDArray[np.int64], prior: Floats) -> Clusters:
@@ -284,7 +278,8 @@ class ModelScores:
         scores = self.scores(batch)
         return unchanged(batch, scores, scores[batch.known] if batch.model_hidden is None else batch.model_hidden)
 
-    def explain(self, pair: Any) -> list[Part]:
+    def explain(self, pairs: Any) -> Amounts:
         """The score as a whole."""
-        rows = pair.carrying(pair.batch.model_near) if pair.batch.model_near is not None else ()
-        return [("forest", "", float(pair.batch.model_scores[pair.row, pair.tag]), rows)]
+        near = pairs.batch.model_near
+        rows = pairs.nobody if near is None else pairs.carrying(near).items
+        return Amounts(other=Other("forest", [""] * pairs.n, pairs.scores_by(self), rows))

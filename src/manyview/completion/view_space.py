@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
+from ..data.read_back import Factors, counts_of, find_factors
 from ..types import Floats, Ints, Singles
 
 __all__ = ["ViewSpace", "fit_kernel", "open_view", "unit_rows"]
@@ -39,6 +40,8 @@ class ViewSpace:
     width: float
     basis: Singles
     centre: Singles
+    factors: tuple[Any, ...] | None = None
+    """Those of a sparse view that came weighted (``Factors``); None where it is taken as it is."""
 
     @property
     def n_features(self) -> int:
@@ -46,7 +49,7 @@ class ViewSpace:
 
     def new_units(self, matrix: Matrix, present: NDArray[np.bool_]) -> Matrix:
         """Unit rows of items that were not in ``fit``."""
-        return unit_rows(matrix, present, self.shift, self.scale)
+        return unit_rows(matrix, present, self.shift, self.scale, self.factors)
 
     def features(self, units: Matrix) -> Singles:
         """Centred kernel features of some unit rows; a row of zeros where there is no evidence."""
@@ -72,12 +75,13 @@ def open_view(
 ) -> ViewSpace:
     """Unit rows of one view, and which of them are landmarks; no kernel yet. Takes n x d single floats."""
     shift, scale = _column_statistics(matrix, present)
-    units = unit_rows(matrix, present, shift, scale)
+    factors = find_factors(matrix, present) if is_sparse(matrix) else None
+    units = unit_rows(matrix, present, shift, scale, factors)
     has = _speaks(units)
     able = np.flatnonzero(has)
     landmarks = np.sort(rng.choice(able, size=min(n_landmarks, able.size), replace=False)).astype(np.int64)
     none = np.zeros((landmarks.size, 0), dtype=np.float32)
-    return ViewSpace(name, shift, scale, units, has, landmarks, 1.0, none, none[:0].ravel())
+    return ViewSpace(name, shift, scale, units, has, landmarks, 1.0, none, none[:0].ravel(), factors)
 
 
 def fit_kernel(space: ViewSpace, seen: Singles | None, rng: np.random.Generator, threads: Workers) -> ViewSpace:
@@ -106,9 +110,20 @@ def fit_kernel(space: ViewSpace, seen: Singles | None, rng: np.random.Generator,
     return replace(space, width=width, basis=basis, centre=(mean @ basis).astype(np.float32))
 
 
-def unit_rows(matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scale: Floats) -> Matrix:
-    """Rows of length one in single precision: tf-idf rows of a sparse view, standardised rows of a dense one."""
-    return _sparse_units(matrix, present, scale) if is_sparse(matrix) else _dense_units(matrix, present, shift, scale)
+def unit_rows(
+    matrix: Matrix,
+    present: NDArray[np.bool_],
+    shift: Floats,
+    scale: Floats,
+    factors: tuple[Any, ...] | None = None,
+) -> Matrix:
+    """Rows of length one in single precision: tf-idf rows of a sparse view, standardised rows of a dense one.
+
+    With ``factors`` a sparse view is tf-idf already, and is read back first: it would be weighted twice.
+    """
+    if not is_sparse(matrix):
+        return _dense_units(matrix, present, shift, scale)
+    return _sparse_units(matrix if factors is None else counts_of(matrix, Factors(*factors)), present, scale)
 
 
 def _sparse_units(matrix: Matrix, present: NDArray[np.bool_], scale: Floats) -> Matrix:

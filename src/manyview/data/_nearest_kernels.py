@@ -8,6 +8,44 @@ from ..kernel import kernel
 
 
 @kernel
+def keep_near(query, row, item, found, close):
+    """Put an item into a query's list of nearest items if it belongs there, by (distance, index).
+
+    IN   query float32 (d,), row float32 (d,): the points; item: the row's index
+    OUT  found int32 (k,), close float32 (k,): indices and squared distances, rising
+
+    The one place where a distance is computed: every search finds the same bits.
+    """
+    total = np.float32(0)
+    for f in range(row.shape[0]):
+        difference = query[f] - row[f]
+        total += difference * difference
+    k = close.shape[0]
+    place = k
+    while place > 0 and (total < close[place - 1] or (total == close[place - 1] and item < found[place - 1])):
+        place -= 1
+    if place < k:
+        for s in range(k - 1, place, -1):
+            close[s], found[s] = close[s - 1], found[s - 1]
+        close[place], found[place] = total, item
+
+
+@kernel
+def keep_proposed(queries, own, rows, proposed, ids, distances):
+    """Each query's list of nearest items among those that were proposed for it.
+
+    IN   queries float32 (q, d), rows float32 (n, d): the points; own int32 (q,): an index that is passed over (-1:
+         none); proposed int32 (q, m): indices of rows
+    OUT  ids int32 (q, k), distances float32 (q, k): as in ``keep_nearest``
+    """
+    for i in range(queries.shape[0]):
+        for s in range(proposed.shape[1]):
+            item = proposed[i, s]
+            if item != own[i]:
+                keep_near(queries[i], rows[item], item, ids[i], distances[i])
+
+
+@kernel
 def keep_nearest(queries, query_squares, own, rows, squares, index, products, slack, ids, distances):
     """Merge a block of candidates into each query's list of nearest items, kept by (distance, index).
 
@@ -27,20 +65,7 @@ def keep_nearest(queries, query_squares, own, rows, squares, index, products, sl
             both = length + squares[j]
             if both - 2 * near[j] > close[k - 1] + slack * both or index[j] == me:
                 continue
-            row = rows[j]
-            total = length * 0  # the query itself may have no columns
-            for f in range(row.shape[0]):
-                difference = query[f] - row[f]
-                total += difference * difference
-            place = k
-            while place > 0 and (
-                total < close[place - 1] or (total == close[place - 1] and index[j] < found[place - 1])
-            ):
-                place -= 1
-            if place < k:
-                for s in range(k - 1, place, -1):
-                    close[s], found[s] = close[s - 1], found[s - 1]
-                close[place], found[place] = total, index[j]
+            keep_near(query, rows[j], index[j], found, close)
 
 
 @kernel

@@ -11,7 +11,7 @@ from ..arrays import Matrix, as_matrix, holds_sparse, is_sparse
 from ..errors import ViewError
 from .checks import missing_rows
 
-__all__ = ["as_chunks", "cut_like", "look_at_chunks"]
+__all__ = ["as_chunks", "cut_like", "held_chunks", "look_at_chunks"]
 
 
 def as_chunks(name: str, array: Any) -> Any:
@@ -30,12 +30,14 @@ def as_chunks(name: str, array: Any) -> Any:
     meta = as_matrix(name, array._meta)
     whole = array.map_blocks(_whole_chunk, name, is_sparse(meta), dtype=meta.dtype, meta=meta)
     # Chunks that a cluster holds are looked through once, not in every pass: what is the same takes no room twice.
-    return whole.persist() if _is_held(array) and array.dtype == meta.dtype else whole
+    return whole.persist() if held_chunks(array) is not None and array.dtype == meta.dtype else whole
 
 
-def _is_held(array: Any) -> bool:
-    """Does a cluster hold the chunks of this array, rather than know how to make them?"""
-    return all(type(part).__module__.startswith("distributed.") for part in array.dask.values())
+def held_chunks(array: Any) -> list[Any] | None:
+    """The futures of an array's row chunks where a cluster holds them; None where it knows how to make them."""
+    if not all(type(part).__module__.startswith("distributed.") for part in array.dask.values()):
+        return None
+    return [array.dask.get(key) for (key, *_) in array.__dask_keys__()]
 
 
 def cut_like(views: Any, labels: NDArray[Any]) -> Any:

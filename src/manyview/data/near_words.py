@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -12,6 +12,8 @@ __all__ = ["NearWords", "near_words", "spelling_groups", "twin_key"]
 
 _ENDINGS = (("", "s"), ("", "es"), ("y", "ies"), ("f", "ves"), ("fe", "ves"), ("man", "men"), ("", "en"), ("", "n"))
 """One and many, in English and its neighbours."""
+_FOREIGN = ("en", "n")
+"""Of these, that make no plural in English."""
 _SHORTEST = {"": 2, "y": 1, "f": 1, "fe": 1, "man": 0}
 """Letters before such an ending."""
 _SLIP = 5
@@ -61,10 +63,12 @@ def spelling_groups(names: Sequence[str], counts: Sequence[int]) -> list[tuple[s
     return [tuple(names[i] for i in group) for group in found]
 
 
-def near_words(counts: Mapping[str, int]) -> list[NearWords]:
+def near_words(counts: Mapping[str, int], known: Container[str] = ()) -> list[NearWords]:
     """Pairs of words, each with how often it is used, that are one and many of a thing or a slip of one letter apart.
 
-    A slip is taken for one where the rarer word is much rarer; words with digits are never a slip.
+    A slip is taken for one where the rarer word is much rarer; words with digits are never a slip. ``known`` are words
+    of English, in small letters: a slip makes no other word, so that "mountain" and "fountain" are two, and so are
+    "wood" and "wooden", where "-en" makes no plural.
 
     >>> near_words({"Cat": 9, "cats": 4, "beach": 40, "baech": 1, "bench": 30, "IMG1": 1, "IMG2": 1})
     [NearWords(kept='Cat', other='cats', kind='number'), NearWords(kept='beach', other='baech', kind='letter')]
@@ -73,11 +77,11 @@ def near_words(counts: Mapping[str, int]) -> list[NearWords]:
     for name in sorted(counts, key=lambda name: (-counts[name], name)):
         keys.setdefault(twin_key(name), name)
     found: dict[frozenset[str], str] = {}
-    for one, many in _numbers(keys):
+    for one, many in _numbers(keys, known):
         found[frozenset((one, many))] = "number"
     for one, other in _slips(list(keys)):
         first, second = sorted((counts[keys[one]], counts[keys[other]]))
-        if _RARE * first <= second:
+        if _RARE * first <= second and not (one in known and other in known):
             found.setdefault(frozenset((one, other)), "letter")
     pairs = []
     for pair, kind in found.items():
@@ -86,14 +90,16 @@ def near_words(counts: Mapping[str, int]) -> list[NearWords]:
     return sorted(pairs, key=lambda pair: (pair.kind != "number", -counts[pair.kept], pair))
 
 
-def _numbers(keys: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _numbers(keys: Mapping[str, str], known: Container[str]) -> Iterator[tuple[str, str]]:
     """One and many of a thing."""
     for key in keys:
         for one, many in _ENDINGS:
             stem = key.removesuffix(one)
-            least = 4 if many in ("en", "n") else _SHORTEST[one]
+            is_foreign = many in _FOREIGN
+            least = 4 if is_foreign else _SHORTEST[one]
             if key.endswith(one) and len(stem) >= least and stem + many in keys and stem.isalpha():
-                yield key, stem + many
+                if not (is_foreign and key in known and stem + many in known):
+                    yield key, stem + many
 
 
 def _slips(keys: Sequence[str]) -> Iterator[tuple[str, str]]:

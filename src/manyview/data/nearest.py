@@ -3,12 +3,18 @@
 Two searches. ``nearest_among`` goes by distance and is exact to the last tie; ``most_alike`` goes by inner product and
 takes sparse rows. Both compare every pair, or only what ``within`` lists: queries, and the rows they look among. Each
 caller decides from how many items on that is worth its misses, and by which groups: making groups is for methods.
+
+Where a graphics processor works (``manyview.on("cuda")``), it proposes rows for the first search over all pairs, and
+says how near all others can be at most; who is nearest is decided here, among the proposed rows, or among all where
+that is not enough. So neighbours are the same with and without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +23,28 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
 from ..types import Mask, Places, Singles
 
-__all__ = ["Within", "alike_among", "best_first", "largest", "most_alike", "nearest_among"]
+__all__ = ["PROPOSER", "Proposals", "Within", "alike_among", "best_first", "largest", "most_alike", "nearest_among"]
 
 Numbers: TypeAlias = NDArray[np.int32]
 Within: TypeAlias = Sequence[tuple[Any, Any]]
 """Row numbers of some queries, and of the rows among which they look (rising; None: all of them)."""
+
+
+class Proposals(Protocol):
+    """Rows that may be the nearest of a query, for as many as ``n_queries`` at once."""
+
+    @property
+    def n_queries(self) -> int: ...
+
+    def __call__(self, queries: Singles) -> tuple[Numbers, NDArray[np.float64]]:
+        """More than ``k`` different rows for each query, and what the squared distance of all others is not below."""
+
+
+PROPOSER: ContextVar[Callable[[int, Singles, int], Proposals | None] | None] = ContextVar(
+    "manyview_proposer", default=None
+)
+"""Makes proposals from the number of queries, the rows and ``k``, or None where that is not worth it; ``manyview.on``
+sets it."""
 
 _QUERIES, _CANDIDATES = 1_024, 8_192  # the tile of inner products, 32 MB
 
@@ -38,6 +61,28 @@ def best_first(scores: NDArray[Any], k: int) -> tuple[Places, NDArray[Any]]:
     values = np.take_along_axis(scores, best, axis=-1)
     order = np.lexsort((best, -values), axis=-1)
     return np.take_along_axis(best, order, axis=-1), np.take_along_axis(values, order, axis=-1)
+
+
+class _Some:
+    """The rows that some queries are compared with, picked out once for all of their blocks; None takes every row."""
+
+    def __init__(self, rows: Matrix, among: Places | None) -> None:
+        self._all, self.among = rows, among
+
+    @property
+    def size(self) -> int:
+        return int(self._all.shape[0]) if self.among is None else self.among.size
+
+    @cached_property
+    def rows(self) -> Matrix:
+        return self._all if self.among is None else self._all[self.among]
+
+    def places(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Where each row stands among them, -1 where it does not."""
+        if self.among is None:
+            return numbers
+        place = np.minimum(np.searchsorted(self.among, numbers), self.among.size - 1)
+        return np.where(self.among[place] == numbers, place, -1)
 
 
 def most_alike(
@@ -65,24 +110,23 @@ def most_alike(
 
     everyone = np.ones(rows.shape[0], dtype=bool) if present is None else present
 
-    def search(asking: Any, among: Any) -> None:
-        near = queries[asking] @ (rows if among is None else rows[among]).T
+    def search(asking: Any, some: _Some) -> None:
+        near = queries[asking] @ some.rows.T
         near = near.toarray() if is_sparse(near) else near
-        mine = np.full(asking.size, -1) if own is None else own[asking]
-        if own is not None and among is not None:
-            mine = np.where(np.isin(mine, among), np.searchsorted(among, mine), -1)
         best, values = ids[asking], products[asking]
-        keep_alike(near, everyone if among is None else everyone[among], mine, best, values)
-        ids[asking] = best if among is None else among[best]
+        mine = np.full(asking.size, -1) if own is None else some.places(own[asking])
+        keep_alike(near, everyone if some.among is None else everyone[some.among], mine, best, values)
+        ids[asking] = best if some.among is None else some.among[best]
         products[asking] = values
 
-    tasks = []
+    tasks: list[Any] = []
     for asking, among in [(np.arange(n_queries), None)] if within is None else within:
-        n_compared = rows.shape[0] if among is None else among.size
-        tasks += [(asking[b], among) for b in row_blocks(asking.size, 8.0 * n_compared, block_bytes)]
+        some = _Some(rows, among)
+        tasks += [(asking[b], some) for b in row_blocks(asking.size, 8.0 * some.size, block_bytes)]
 
     def run(which: slice) -> None:
         search(*tasks[which.start])
+        tasks[which.start] = None  # with the last of its blocks the rows that were picked out can go
 
     for _ in threads.map(run, [slice(t, t + 1) for t in range(len(tasks))]):
         pass
@@ -137,14 +181,22 @@ def nearest_among(
     """
     everyone = np.arange(rows.shape[0], dtype=np.int32)
     ids = np.empty((queries.shape[0], k), dtype=np.int32)
+    proposals = None
     if within is None:
-        cuts = range(0, queries.shape[0], _QUERIES)
-        within = [(np.arange(s, min(s + _QUERIES, queries.shape[0])), None) for s in cuts]
+        make = PROPOSER.get()
+        proposals = None if make is None else make(queries.shape[0], rows, k)
+        n_together = _QUERIES if proposals is None else proposals.n_queries
+        cuts = range(0, queries.shape[0], n_together)
+        within = [(np.arange(s, min(s + n_together, queries.shape[0])), None) for s in cuts]
 
     def search(which: slice) -> None:
         for asking, among in within[which]:
             mine = np.full(asking.size, -1, dtype=np.int32) if own is None else own[asking]
-            ids[asking] = _by_distance(queries[asking], mine, rows, everyone if among is None else among, k)
+            points, candidates = queries[asking], everyone if among is None else among
+            if proposals is None:
+                ids[asking] = _by_distance(points, mine, rows, candidates, k)
+            else:
+                ids[asking] = _by_proposals(points, mine, rows, candidates, k, proposals)
 
     step = 16 if any(among is not None for _, among in within) else 1  # groups are small
     for _ in threads.map(search, [slice(t, t + step) for t in range(0, len(within), step)]):
@@ -152,11 +204,31 @@ def nearest_among(
     return ids
 
 
+def _by_proposals(
+    points: Singles, own: Numbers, rows: Singles, candidates: Numbers, k: int, proposals: Proposals
+) -> Numbers:
+    """The nearest of the proposed rows; of all, for queries to which another row may be as near as these."""
+    from ._nearest_kernels import keep_proposed
+
+    proposed, others = proposals(points)
+    ids, distances = _empty_lists(points.shape[0], k)
+    keep_proposed(points, own, np.ascontiguousarray(rows), proposed, ids, distances)
+    is_open = ~(others > distances[:, -1])
+    for start in range(0, np.count_nonzero(is_open), _QUERIES):
+        part = np.flatnonzero(is_open)[start : start + _QUERIES]
+        ids[part] = _by_distance(points[part], own[part], rows, candidates, k)
+    return ids
+
+
+def _empty_lists(n_queries: int, k: int) -> tuple[Numbers, Singles]:
+    ids = np.full((n_queries, k), np.iinfo(np.int32).max, dtype=np.int32)
+    return ids, np.full((n_queries, k), np.inf, dtype=np.float32)
+
+
 def _by_distance(points: Singles, own: Numbers, rows: Singles, candidates: Numbers, k: int) -> Numbers:
     from ._nearest_kernels import keep_nearest
 
-    ids = np.full((points.shape[0], k), np.iinfo(np.int32).max, dtype=np.int32)
-    distances = np.full((points.shape[0], k), np.inf, dtype=np.float32)
+    ids, distances = _empty_lists(points.shape[0], k)
     lengths = np.einsum("ij,ij->i", points, points)
     # A product of d terms is wrong by at most d/2 roundings of |a||b| <= (|a|^2 + |b|^2) / 2; we allow twice that.
     slack = np.float32((points.shape[1] + 16) * np.finfo(np.float32).eps)

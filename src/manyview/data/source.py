@@ -14,7 +14,9 @@ from __future__ import annotations
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +24,9 @@ from numpy.typing import NDArray
 
 from ..arrays import Matrix, holds_sparse, is_dask, is_sparse, makes_rows
 from ..errors import ViewError
+from .chunks import held_chunks
 
-__all__ = ["FilePart", "RowSource", "Rows", "csr_of", "file_part", "source_of", "stack", "view_column"]
+__all__ = ["FilePart", "Pieces", "RowSource", "Rows", "csr_of", "file_part", "source_of", "stack", "view_column"]
 
 _MOST_OPEN = 512  # spans whose kept results a process remembers; the oldest go first
 
@@ -39,11 +42,48 @@ class Rows:
         """What was made of these columns and may refer to them; gone with them."""
 
     def __getitem__(self, name: str) -> Any:
-        return self.columns[name]
+        column = self.columns[name]
+        if isinstance(column, Pieces):
+            column = self.columns[name] = column.whole()
+        return column
+
+    def some(self, name: str, rows: slice) -> Any:
+        """Some rows of one column: of chunks no more is copied than must be."""
+        return self.columns[name][rows]
 
     def part(self, rows: slice) -> Rows:
         """Some of these rows, with nothing kept."""
         return Rows(self.start + rows.start, {name: column[rows] for name, column in self.columns.items()}, {})
+
+    def taken(self, which: NDArray[np.intp]) -> Rows:
+        """Chosen rows, in order, with nothing kept."""
+        return Rows(0, {name: self[name][which] for name in self.columns}, {})
+
+
+class Pieces:
+    """Consecutive rows of one matrix in several parts, which are put together where somebody asks for it."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+        self._edges = np.cumsum([0, *(part.shape[0] for part in parts)])
+        self._whole: Matrix | None = None
+        self._turn = Lock()  # threads that ask at once get one copy
+
+    def whole(self) -> Matrix:
+        with self._turn:
+            if self._whole is None:
+                self._whole = stack(self.parts)
+            return self._whole
+
+    def __getitem__(self, rows: slice) -> Matrix:
+        """Rows from a start to a stop: where they lie if that is in one part."""
+        first = int(np.searchsorted(self._edges, rows.start, side="right")) - 1
+        found: list[Any] = []
+        while first < len(self.parts) and (self._edges[first] < rows.stop or not found):
+            low = int(self._edges[first])
+            found.append(self.parts[first][max(0, rows.start - low) : rows.stop - low])
+            first += 1
+        return stack(found)
 
 
 def view_column(name: str) -> str:
@@ -113,7 +153,7 @@ class RowSource:
         self.key = uuid.uuid4().hex if key is None else key
         self._open: dict[tuple[int, int], Rows] = {}
         self._kept: OrderedDict[tuple[int, int], dict[Any, Any]] = OrderedDict()
-        self._chunks: dict[str, tuple[NDArray[np.intp], Any]] | None = None
+        self._chunks: dict[bool, dict[str, tuple[NDArray[np.intp], Any]]] = {}
 
     @property
     def is_remote(self) -> bool:
@@ -129,7 +169,7 @@ class RowSource:
             name: _between(column, start, stop) for name, column in self.columns.items() if not _is_chunked(column)
         }
         for name, parts in (pieces or {}).items():
-            columns[name] = stack([chunk[first:last] for chunk, first, last in parts])
+            columns[name] = Pieces([chunk[first:last] for chunk, first, last in parts])
         rows = Rows(start, columns, self._kept.setdefault(place, {}))
         self._kept.move_to_end(place)
         while len(self._kept) > _MOST_OPEN:
@@ -138,15 +178,26 @@ class RowSource:
             self._open[place] = rows
         return rows
 
-    def pieces(self, start: int, stop: int) -> dict[str, list[Any]]:
-        """Where the rows from start to stop of the Dask arrays are: each delayed chunk that holds some, and which."""
-        if self._chunks is None:  # asking Dask for them costs more than a task
-            self._chunks = {
-                name: (np.concatenate([[0], np.cumsum(column.chunks[0])]).astype(np.intp), column.to_delayed().ravel())
+    @cached_property
+    def is_held(self) -> bool:
+        """Are all chunks of the Dask arrays held by a cluster? Their futures cost less than delayed ones."""
+        return all(held_chunks(column) is not None for column in self.columns.values() if is_dask(column))
+
+    def pieces(self, start: int, stop: int, futures: bool = False) -> dict[str, list[Any]]:
+        """Where the rows from start to stop of the Dask arrays are: each chunk that holds some, and which.
+
+        Chunks are delayed, or the futures of those that are held.
+        """
+        if futures not in self._chunks:  # asking Dask for them costs more than a task
+            self._chunks[futures] = {
+                name: (
+                    np.concatenate([[0], np.cumsum(column.chunks[0])]).astype(np.intp),
+                    held_chunks(column) if futures else column.to_delayed().ravel(),
+                )
                 for name, column in self.columns.items()
                 if is_dask(column)
             }
-        return {name: _pieces(*known, start, stop) for name, known in self._chunks.items()}
+        return {name: _pieces(*known, start, stop) for name, known in self._chunks[futures].items()}
 
     def take(self, items: NDArray[np.intp], names: Sequence[str] | None = None) -> Rows:
         """Chosen rows, in order, in memory; of all columns where none are named."""
@@ -225,7 +276,7 @@ def _opened(key: str, described: Mapping[str, Any]) -> RowSource:
         n_rows = next((column.shape[0] for column in columns.values() if column is not None), 0)
         source = RowSource.__new__(RowSource)
         source.columns, source.n_rows, source.key, source.row_bytes = columns, n_rows, key, {}
-        source._open, source._kept, source._chunks = {}, OrderedDict(), None
+        source._open, source._kept, source._chunks = {}, OrderedDict(), {}
         _SOURCES[key] = source
     _SOURCES.move_to_end(key)
     while len(_SOURCES) > _MOST_SOURCES:

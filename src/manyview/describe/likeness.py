@@ -1,9 +1,9 @@
 """How much alike items and clusters are, view by view, without ever comparing all pairs of items.
 
-In each view an item is a row of length one: tf-idf where the view is sparse; where it is dense, columns are
-standardised and a constant column as long as a typical row is added, so that few columns keep their order (three
-points on a line stay three points) while far outliers count no more than their direction. Sums of such rows over
-clusters are all that is kept, and two measures follow from them:
+In each view an item is a row of length one: tf-idf where the view is sparse, of the counts behind it where it came as
+tf-idf; where it is dense, columns are standardised and a constant column as long as a typical row is added, so that few
+columns keep their order (three points on a line stay three points) while far outliers count no more than their
+direction. Sums of such rows over clusters are all that is kept, and two measures follow from them:
 
 - *likeness* of two items is the cosine of their rows, on a scale where two items picked blindly have 0 and equal ones
   have 1. Its mean over all pairs of two clusters is one inner product of their sums.
@@ -24,6 +24,7 @@ from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks, workers
 from ..completion.view_space import unit_rows
 from ..data.checks import per_view_numbers
+from ..data.read_back import Factors, find_factors
 from ..data.spaces import column_spread
 from ..data.views import Views
 from ..data.weighting import inverse_frequency, speaks
@@ -45,13 +46,15 @@ class _Space:
     present: NDArray[np.bool_]
     shift: Floats
     scale: Floats
+    factors: Factors | None = None
+    """Of a sparse view that came weighted; see ``read_back``."""
 
     def units(self, rows: Any) -> Matrix:
         """Rows of length one; zeros where an item lacks the view or its row is empty."""
         part, present = self.matrix[rows], self.present[rows]
         if not is_sparse(part):
             part = np.column_stack([part, np.full(part.shape[0], np.sqrt(part.shape[1]))])
-        return unit_rows(part, present, self.shift, self.scale)
+        return unit_rows(part, present, self.shift, self.scale, self.factors)
 
     @property
     def row_bytes(self) -> float:
@@ -206,7 +209,8 @@ def check_view_weights(view_weights: Any, views: Views) -> Floats:
 
 def _learn_space(matrix: Matrix, present: NDArray[np.bool_], threads: Workers) -> _Space:
     if is_sparse(matrix):
-        return _Space(matrix, present, np.zeros(matrix.shape[1]), inverse_frequency(matrix, present))
+        idf = inverse_frequency(matrix, present)
+        return _Space(matrix, present, np.zeros(matrix.shape[1]), idf, find_factors(matrix, present))
     mean, deviation = column_spread(matrix, present, threads)
     scale = np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0)
     return _Space(matrix, present, np.append(mean, 0.0), np.append(scale, 1.0))

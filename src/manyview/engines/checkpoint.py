@@ -2,7 +2,8 @@
 
 ``with manyview.on(..., folder=F)`` keeps what a fit needs to go on in a folder of its own below F, named by the
 estimator, its settings and its data. The same fit again finds it there, and ends with the same bits as one that nobody
-stopped; a fit that ends takes its folder away. A kept *point* of a fit is some arrays and the states of all spans.
+stopped; a fit that ends takes its folder away. While it runs, nobody else may do the same fit there. A kept *point* of
+a fit is some arrays and the states of all spans.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from numpy.typing import NDArray
 from .._version import __version__
 from ..arrays import is_dask, is_sparse
 from ..data.source import RowSource, file_part
-from ..durable import TEMPORARY, as_raw, clear_tree, forget, make_folder, sync_files, write_file
+from ..durable import TEMPORARY, as_raw, clear_tree, forget, make_folder, only_one, sync_files, write_file
 from .base import Engine, Kept, filed
 
-__all__ = ["Checkpoint", "fit_in"]
+__all__ = ["Checkpoint", "fingerprint", "fit_in"]
 
 EVERY = 5.0
 """Seconds between two points that are kept, at least: a fit that is stopped loses so much, and its last round."""
@@ -101,12 +102,14 @@ def fit_in(engine: Engine, estimator: Any, *sources: RowSource) -> Iterator[tupl
         yield engine, Checkpoint(None, engine)
         return
     make_folder(engine.checkpoints)
-    home = engine.checkpoints / f"fit-{_fingerprint(type(estimator).__name__, settings, sources)}"
-    make_folder(home)
-    _sweep(home)
-    here = engine.within(home)
-    yield here, Checkpoint(home, here)
-    clear_tree(home)
+    name = type(estimator).__name__
+    home = engine.checkpoints / f"fit-{fingerprint(name, settings, sources)}"
+    with only_one(home.with_suffix(".lock"), f"the same fit of {name} in {engine.checkpoints}"):
+        make_folder(home)
+        _sweep(home)
+        here = engine.within(home)
+        yield here, Checkpoint(home, here)
+        clear_tree(home)
 
 
 def _sweep(home: Path) -> None:
@@ -120,7 +123,8 @@ def _sweep(home: Path) -> None:
             forget(path)
 
 
-def _fingerprint(what: str, settings: Mapping[str, Any], sources: Sequence[RowSource]) -> str:
+def fingerprint(what: str, settings: Mapping[str, Any], sources: Sequence[RowSource]) -> str:
+    """A name for a piece of work: the same only for the same settings and the same data."""
     digest = hashlib.sha256(f"{__version__} {what}".encode())
     for name in sorted(settings):
         digest.update(f"\n{name} ".encode())

@@ -8,20 +8,23 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..blocks import DEFAULT_JOBS, Workers, effective_n_jobs, workers
+from ..data.nearest import PROPOSER
 from ..durable import make_folder
 from ..errors import ParameterError
 from .base import Engine
 from .cluster import DaskEngine, connect, is_client, refuse_open_lines
 from .local import LocalEngine
 
-__all__ = ["cluster_client", "on", "working"]
+__all__ = ["cluster_client", "keeping_rounds", "on", "working"]
 
 _CHOSEN: ContextVar[Callable[[Workers], Engine]] = ContextVar("manyview_engine", default=LocalEngine)
+_KEEPING: ContextVar[Path | None] = ContextVar("manyview_rounds", default=None)
 
 
 @contextmanager
@@ -64,7 +67,8 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None,
             yield
         return
     if isinstance(where, str) and where == "cuda":
-        with _chosen(_device_engine(memory, None if folder is None else Path(folder).absolute()), n_jobs):
+        engine, proposer = _device(memory, None if folder is None else Path(folder).absolute())
+        with _chosen(engine, n_jobs, proposer):
             yield
         return
     if is_client(where) or (isinstance(where, str) and "://" in where):
@@ -76,17 +80,19 @@ def on(where: Any = "threads", *, n_jobs: int | None = None, folder: Any = None,
     )
 
 
-def _device_engine(memory: Any, home: Path | None) -> Callable[[Workers], Engine]:
-    """Makes engines for the graphics processor; for threads where there is none, and says so."""
+def _device(memory: Any, home: Path | None) -> tuple[Callable[[Workers], Engine], Callable[..., Any] | None]:
+    """What makes engines for the graphics processor, and what proposes neighbours there; threads and nothing where
+    there is none, and says so."""
     from ..gpu.device import why_not
+    from ..gpu.neighbours import propose_among
     from .device import DeviceEngine
 
     limit = None if memory is None else _bytes(memory)
     reason = why_not()
     if reason is not None:
         warnings.warn(f"no graphics processor can be used, so threads do the work: {reason}.", stacklevel=4)
-        return lambda threads: LocalEngine(threads, home)
-    return lambda threads: DeviceEngine(threads, home, limit)
+        return lambda threads: LocalEngine(threads, home), None
+    return lambda threads: DeviceEngine(threads, home, limit), partial(propose_among, memory=limit)
 
 
 def _bytes(memory: Any) -> int:
@@ -131,13 +137,26 @@ def _cluster(where: Any, n_jobs: int | None, folder: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _chosen(make: Callable[[Workers], Engine], n_jobs: int | None) -> Iterator[None]:
-    engine, jobs = _CHOSEN.set(make), DEFAULT_JOBS.set(n_jobs)
+def _chosen(
+    make: Callable[[Workers], Engine], n_jobs: int | None, proposer: Callable[..., Any] | None = None
+) -> Iterator[None]:
+    engine, jobs, proposes = _CHOSEN.set(make), DEFAULT_JOBS.set(n_jobs), PROPOSER.set(proposer)
     try:
         yield
     finally:
+        PROPOSER.reset(proposes)
         DEFAULT_JOBS.reset(jobs)
         _CHOSEN.reset(engine)
+
+
+@contextmanager
+def keeping_rounds(folder: Path | None) -> Iterator[None]:
+    """Long fits inside that are done in this process keep their rounds here, unless ``on`` has given a folder."""
+    before = _KEEPING.set(folder)
+    try:
+        yield
+    finally:
+        _KEEPING.reset(before)
 
 
 @contextmanager
@@ -145,6 +164,8 @@ def working(n_jobs: int | None) -> Iterator[Engine]:
     """The engine for the time of one fit. An estimator's own ``n_jobs`` goes before that of ``on``."""
     with workers(n_jobs) as threads:
         engine = _CHOSEN.get()(threads)
+        if isinstance(engine, LocalEngine) and engine.checkpoints is None:
+            engine.checkpoints = _KEEPING.get()
         try:
             yield engine
         finally:

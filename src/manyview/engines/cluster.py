@@ -169,18 +169,18 @@ class _Pass:
             keys = [f"manyview-{self.call}-{number}-{self._lives[number]}" for number in here]
             given = {"call": self.call, "told": self.told, "folder": str(self.engine.folder)}
             spans, states = [self.spans[number] for number in here], [self.states[number] for number in here]
-            if self.source.is_remote:
+            pieces = [self.source.pieces(span.start, span.stop, self.source.is_held) for span in spans]
+            if self.source.is_remote and not self.source.is_held:
                 from dask import delayed
 
                 work = delayed(_work, pure=False)
-                pieces = [self.source.pieces(span.start, span.stop) for span in spans]
                 tasks = [
                     work(*one, **given, dask_key_name=key)
                     for *one, key in zip(spans, states, pieces, keys, strict=True)
                 ]
                 futures = self.engine.client.compute(tasks, **soft)
             else:
-                futures = self.engine.client.map(_work, spans, states, key=keys, pure=False, **given, **soft)
+                futures = self.engine.client.map(_work, spans, states, pieces, key=keys, pure=False, **given, **soft)
             self._futures |= zip(here, futures, strict=True)
 
     def result(self, number: int) -> tuple[Any, Any]:
@@ -242,9 +242,7 @@ def _what_was_told(call: str, told: bytes | Path) -> Any:
     return found
 
 
-def _work(
-    span: Span, state: Any, pieces: Any = None, *, call: str, told: bytes | Path, folder: str
-) -> tuple[Any, Any, str]:
+def _work(span: Span, state: Any, pieces: Any, *, call: str, told: bytes | Path, folder: str) -> tuple[Any, Any, str]:
     """What a worker does: open the rows of a span, run the task on every leaf, leave the new state in a file."""
     from distributed import get_worker
 

@@ -25,7 +25,6 @@ __all__ = ["DeviceEngine", "device_form"]
 T = TypeVar("T", bound=Callable[..., Any])
 Edges = list[tuple[int, int]]
 _FORMS: dict[Any, str] = {}
-_SHARE = 0.6  # of the free memory that rows may take: forms need room beside them
 
 
 def device_form(module: str) -> Callable[[T], T]:
@@ -84,9 +83,9 @@ class DeviceEngine(LocalEngine):
     def _groups_of(self, source: RowSource, module: Any, shared: Any) -> Edges:
         """All rows in as few groups as the memory of the device allows."""
         if source.key not in self._groups:
-            from ..gpu.device import free_bytes
+            from ..gpu.device import room
 
-            memory = self._memory if self._memory is not None else int(_SHARE * free_bytes())
+            memory = room(self._memory)
             count = getattr(module, "device_bytes", _bytes_here)
             n_bytes = count(source, shared)
             n_groups = max(1, -(-n_bytes // max(1, memory)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..data.hiding import hide_tags
 from .calibration import calibration_error
 from .experiment import TagExperiment, hidden_tags_experiment
-from .splits import hide_tags
 
 __all__ = ["TagExperiment", "calibration_error", "hidden_tags_experiment", "hide_tags"]

@@ -14,14 +14,16 @@ from ..completion.completer import TagCompleter
 from ..completion.probability import probability_true
 from ..completion.proposals import best_of_rows
 from ..data.checks import check_number
+from ..data.hiding import can_be_found, hide_tags
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ParameterError
+from ..figures import percent
 from ..methods.base import say
 from ..papers.rivals.tag_completion import MatrixRecovery, MultiOutputForest, PlainNeighbours, SparseReconstruction
 from ..types import Floats
 from .calibration import calibration_error
-from .splits import can_be_found, count_duplicates, hide_tags
+from .duplicates import count_duplicates
 from .table import text_table
 
 __all__ = ["Answers", "TagExperiment", "hidden_tags_experiment"]
@@ -79,9 +81,8 @@ class TagExperiment:
 
     def table(self, figures: Sequence[str] = ("P@1", "P@5", "R@5", "C@5", "ECE", "ECE estimated")) -> str:
         """The figures of every method, with deviations, as text."""
-        title = (
-            f"{self.n_items} items, {self.n_tags} tags, {self.hide:.0%} of the tags hidden, {len(self.seeds)} draw(s)"
-        )
+        hidden = f"{percent(self.hide)} of the tags hidden"
+        title = f"{self.n_items} items, {self.n_tags} tags, {hidden}, {len(self.seeds)} draw(s)"
         if self.n_judged < self.n_items:
             title += f"; {self.n_judged} items are judged, the others have no tag that could be hidden"
         if self.n_duplicates:

@@ -32,6 +32,7 @@ __all__ = [
     "knows_many_languages",
     "sentence_vectors",
     "vectors_in_any_language",
+    "words_of_english",
 ]
 
 MODEL = Path(__file__).parent / "models" / "all-minilm-l6-v2-int8.onnx"
@@ -150,7 +151,8 @@ def knows_many_languages() -> bool:
 
 
 @cache
-def _known_words() -> frozenset[str]:
+def words_of_english() -> frozenset[str]:
+    """The words that the English model has in its own list, in lower case."""
     vocabulary = json.loads(TOKENIZER.read_text(encoding="utf-8"))["model"]["vocab"]
     return frozenset(word for word in vocabulary if not word.startswith("##"))
 
@@ -160,7 +162,7 @@ def is_english(texts: Iterable[str]) -> bool:
     from .words import split_words
 
     words = [word for text in islice(texts, _SAMPLE) for word in split_words(text[:2000]) if word.isalpha()]
-    known = _known_words() if words else frozenset()
+    known = words_of_english() if words else frozenset()
     return bool(words) and sum(word in known for word in words) >= _ENOUGH_KNOWN * len(words)
 
 

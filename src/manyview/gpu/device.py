@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["device_name", "free_bytes", "to_device", "why_not"]
+__all__ = ["device_name", "free_bytes", "room", "to_device", "whole_digits", "why_not"]
 
 _CHUNK_BYTES = 256 * 2**20
+_SHARE = 0.6  # of the free memory that rows may take: steps need room beside them
 
 
 def _is_interpreted() -> bool:
@@ -39,6 +42,24 @@ def free_bytes() -> int:
     if device_name() == "cpu":
         return 2**30
     return int(torch.cuda.mem_get_info()[0] + torch.cuda.memory_reserved() - torch.cuda.memory_allocated())
+
+
+def room(memory: int | None) -> int:
+    """Bytes that rows may take: those that were allowed, else a share of what is free."""
+    return int(_SHARE * free_bytes()) if memory is None else memory
+
+
+@contextmanager
+def whole_digits() -> Iterator[None]:
+    """No shortened numbers in products, whatever the process has allowed."""
+    import torch
+
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 def to_device(array: Any, out: Any = None) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
 from typing import Any
+
+from .device import whole_digits
 
 __all__ = ["ROWS", "Products", "products"]
 
@@ -37,7 +38,7 @@ class Products:
 
     def add(self, part: Sequence[Any]) -> None:
         """Some rows of all views, at most ``ROWS`` of them; of two types the coarser is taken."""
-        with _whole_digits():
+        with whole_digits():
             for (i, j), total in self._total.items():
                 if i != j:
                     kind = min(part[i].dtype, part[j].dtype, key=lambda kind: kind.itemsize)
@@ -49,16 +50,3 @@ class Products:
 
     def found(self) -> dict[tuple[int, int], Any]:
         return {(i, j): total if i != j else total.triu() + total.triu(1).T for (i, j), total in self._total.items()}
-
-
-@contextmanager
-def _whole_digits() -> Any:
-    """No shortened numbers in products, whatever the process has allowed."""
-    import torch
-
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = False
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before

@@ -21,6 +21,7 @@ from ..data.spaces import DENSE_SCALINGS, cut_words, learn_points, learn_words, 
 from ..data.views import Views
 from ..data.weighting import are_counts, unit_rows
 from ..errors import ViewError
+from ..figures import percent
 from ..steps import reach
 from ..types import Floats, Mask, Places, Singles
 from .agreement import agreement_of, clearly_agrees, draw_samples, neighbours_in, witnesses
@@ -223,7 +224,7 @@ def told(chosen: Mapping[str, str], agreement: Mapping[str, Mapping[str, float]]
         one = len(names) == 1
         subject = f"view {names[0]} was" if one else f"views {', '.join(names[:-1])} and {names[-1]} were"
         way = _WAYS.get(scaling, f"cut to {scaling} dimensions")
-        more = f"{'its' if one else 'their'} neighbours then agree {np.mean(gains):.0%} more"
+        more = f"{'its' if one else 'their'} neighbours then agree {percent(float(np.mean(gains)))} more"
         said.append(f"{subject} {way}: {more} with what the other views say.")
     return said
 

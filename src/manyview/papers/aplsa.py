@@ -217,6 +217,7 @@ def _rows(task: Task, scale: Scale) -> list[Row]:
             Row(f"PLSA separate, {topics} topics", make.row(make.plsa(n_topics=topics))),
             Row(f"aPLSA, tradeoff 0.2, {topics} topics", make.row(make.aplsa(n_topics=topics))),
             Row("aPLSA, tradeoff 0.2, weighed by mass", make.row(make.aplsa(balance="mass"))),
+            Row("aPLSA, tradeoff by held-out words", make.row(make.aplsa(tradeoff="auto"))),
         ]
     return rows + _curves(make, scale)
 

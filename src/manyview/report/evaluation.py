@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..figures import percent
 from .markup import Markup, clipped, tag
 
 __all__ = ["evaluation_section"]
@@ -31,7 +32,7 @@ def evaluation_section(found: Mapping[str, Any] | None) -> Markup | None:
 
 
 def _tag_table(tags: Mapping[str, Any]) -> Markup:
-    title = f"{tags['hide']:.0%} of the tags hidden: precision, recall, items with a hit, calibration error"
+    title = f"{percent(tags['hide'])} of the tags hidden: precision, recall, items with a hit, calibration error"
     return _table(title, _TAG_FIGURES, tags["methods"])
 
 
@@ -65,8 +66,8 @@ def _promise_table(promises: Sequence[Mapping[str, Any]]) -> Markup:
             "tr",
             tag("th", f"{one.get('min_probability', one.get('min_score'))}", scope="row"),
             tag("td", f"{one['n']:,}", class_="figure"),
-            tag("td", f"{one['promised']:.0%}", class_="figure"),
-            tag("td", f"{one['kept']:.0%}", class_="figure"),
+            tag("td", percent(one["promised"]), class_="figure"),
+            tag("td", percent(one["kept"]), class_="figure"),
         )
         for one in promises[::2][:_LINES]
     ]

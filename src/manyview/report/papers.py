@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..figures import percent
 from .charts import dot_chart, line_chart, matrix_chart, network_chart
 from .frame import style, whole_page
 from .markup import Markup, clipped, tag
@@ -16,11 +17,11 @@ _PICTURES = 3_000_000  # characters of pictures in one page
 _TRACES = 12  # curves of single runs in one chart
 
 
-def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None, command: str = "") -> str:
+def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None) -> str:
     """The page of a run of ``papers.runner.run_table``; ``pictures`` gives the picture of an item."""
     body = tag(
         "main",
-        _front(summary, command),
+        _front(summary),
         _figures(summary),
         _charts(summary),
         _confusions(summary),
@@ -32,10 +33,12 @@ def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None
     return whole_page(summary["title"], body, style("page.css", "papers.css"))
 
 
-def _front(summary: Mapping[str, Any], command: str) -> Markup:
+def _front(summary: Mapping[str, Any]) -> Markup:
     quick = "A quick run: does it all work? Not for numbers. " if summary["quick"] else ""
     runs = "one run" if summary["seeds"] == 1 else f"{summary['seeds']} runs"
     protocol = {"paper": "The paper's protocol", "defaults": "Our defaults"}[summary["protocol"]]
+    protocol = protocol if summary["place"] else "Protocol"
+    command = summary.get("command", "")
     return tag(
         "header",
         tag("h1", summary["title"]),
@@ -81,7 +84,7 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
             role="region",
             aria_label="Figures",
         ),
-        tag("p", said if _has_paper(summary) else "The paper prints no figures for this.", class_="quiet"),
+        tag("p", said, class_="quiet") if _has_paper(summary) else None,
         class_="cluster",
     )
 
@@ -129,7 +132,8 @@ def _charts(summary: Mapping[str, Any]) -> Markup | None:
         if drawn is not None:
             note = tag("p", study["note"], class_="quiet") if study["note"] else None
             parts.append(tag("div", tag("h3", f"{study['title']}: {study['y']}"), drawn, note))
-    parts += [_trace(name, group) for name, group in _by_name(summary["traces"]).items()]
+    lower = set(summary["lower_is_better"])
+    parts += [_trace(name, group, name in lower) for name, group in _by_name(summary["traces"]).items()]
     return tag("section", tag("h2", "Curves"), tag("div", *parts, class_="pair"), class_="cluster") if parts else None
 
 
@@ -140,11 +144,17 @@ def _by_name(traces: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
     return found
 
 
-def _trace(name: str, group: Sequence[Mapping[str, Any]]) -> Markup:
-    """A line for each row: the mean of its runs, or the first where they were not taken at the same places."""
-    lines = [{"name": trace["row"], "points": trace["points"]} for trace in group[:_TRACES]]
+def _trace(name: str, group: Sequence[Mapping[str, Any]], lower: bool) -> Markup:
+    """A line for each row: the mean of its runs, or the first where they were not taken at the same places.
+
+    Of more than twelve, those that are best on the whole.
+    """
+    means = [sum(point[1] for point in trace["points"]) / len(trace["points"]) for trace in group]
+    best = sorted(range(len(group)), key=lambda place: means[place] if lower else -means[place])[:_TRACES]
+    lines = [{"name": group[place]["row"], "points": group[place]["points"]} for place in sorted(best)]
     drawn = line_chart(lines, group[0]["x"], name)
-    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}, over {group[0]['x']}"), drawn)
+    some = f", the best {_TRACES} of {len(group)}" if len(group) > _TRACES else ""
+    return tag("div", tag("h3", f"{name[:1].upper()}{name[1:]}, over {group[0]['x']}{some}"), drawn)
 
 
 def _confusions(summary: Mapping[str, Any]) -> Markup | None:
@@ -210,7 +220,7 @@ def _cluster(cluster: Mapping[str, Any], shown: Mapping[int, Markup]) -> Markup:
         for item in cluster["items"]
         if item in shown
     ]
-    said = f"{cluster['size']} items, {cluster['share']:.0%} of them {clipped(cluster['class'], 40)}"
+    said = f"{cluster['size']} items, {percent(cluster['share'])} of them {clipped(cluster['class'], 40)}"
     return tag("div", tag("p", said, class_="quiet"), tag("ul", *tiles, class_="tiles"), class_="sample")
 
 

@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-_BATCH = 128
+_FIRST, _BATCH = 16, 128
 _SAMPLE = 1000
 """Pictures an extractor may learn from (a code book)."""
 _CAPTION, _MOST_SHORT = 300, 0.9
@@ -224,20 +224,29 @@ def _look(
             if not (one.learns and missing[one.name])
             or _learn(collection, one, list(items.values()), pool, n_jobs, progress)
         ]
-        starts = range(0, len(wanted), _BATCH)
-        batches = [[items[number] for number in wanted[start : start + _BATCH]] for start in starts]
+        batches = list(_in_batches([items[number] for number in wanted]))
         results: Iterator[Looked]
         if client is None:
             results = (look_here(collection, batch, made, missing, pool, n_jobs) for batch in batches)
         else:
             results = look_elsewhere(collection, batches, made, missing, client)
-        for start, batch in zip(starts, batches, strict=True):
+        n_seen = 0
+        for batch in batches:
             if progress is not None:
-                progress("looking at files", start, len(wanted))
+                progress("looking at files", n_seen, len(wanted))
             _keep(collection, made, batch, next(results), done)
             collection.journal.progress()
+            n_seen += len(batch)
     if progress is not None:
         progress("looking at files", len(wanted), len(wanted))
+
+
+def _in_batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Small batches first, so that whoever waits soon knows how fast it goes; then twice as many each time."""
+    start, size = 0, min(_FIRST, _BATCH)
+    while start < len(items):
+        yield items[start : start + size]
+        start, size = start + size, min(2 * size, _BATCH)
 
 
 def _check_roots(collection: Store, items: Sequence[Item]) -> None:

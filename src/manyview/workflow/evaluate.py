@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from .. import metrics
 from ..collection.store import Store
 from ..data.checks import check_number
+from ..data.hiding import can_be_found
 from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError
 from ..evaluation.experiment import Answers, TagExperiment
-from ..evaluation.splits import can_be_found
 from ..types import Progress
 from .compute import compute_views, default_views
 from .methods_table import DEFAULT_METHOD, METHODS, Method
@@ -329,7 +329,7 @@ def _clusterers(
 ) -> dict[str, Callable[[int], Any]]:
     """What clusters by a seed: the chosen method and what it has to beat."""
     from ..methods.kmeans.baselines import ConcatenatedKMeans, SingleViewKMeans
-    from .fit import fit_model
+    from .fitting.model import fit_model
 
     told = k if method.takes_k else None
     found: dict[str, Callable[[int], Any]] = {

@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from ..collection.living import Standing
 from ..collection.runs import Run
 from ..collection.safety.heal import damaged_views
 from ..collection.store import Store
-from ..data.tags import TagTable
 from ..data.views import Views
 from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError, StoreError
@@ -32,12 +31,13 @@ from .clusters.identity import Then, identities_of_labels
 from .clusters.living import refresh_profiles, settle
 from .clusters.state import State
 from .compute import Computed, came_with_source, compute_views, default_views
+from .fitting.model import Earlier, fit_model, go_on, work_of
 from .methods_table import METHODS, Method, find_method
 from .reading.map_layout import Drawn, cost_of_map, cost_of_profiles, draw_map, keep_map
 from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
-from .transfer import Annotations, annotations_of, common_view
+from .transfer import annotations_of, common_view
 
-__all__ = ["Fitted", "fit_collection", "fit_model", "keep_run"]
+__all__ = ["Fitted", "fit_collection", "keep_run"]
 
 _RUNS_BACK = 4
 """Older runs whose clusters can come back."""
@@ -133,50 +133,56 @@ def fit_collection(
         said += _changed_defaults(collection, earlier.run_id, chosen)
     costs = _costs(different, places.size, chosen, n_clusters, earlier, n_jobs)
     listening = at_work(f"fitting {method}", progress, costs)
-    with listening, collection.unlocked(), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        if earlier is not None:
-            model, labels, why = _go_on(different, earlier.labels[rows], n_clusters or earlier.n_clusters, seed, n_jobs)
-            number = earlier.number
-        else:
-            model, labels, why, number = fit_model(different, their_tags, theirs, chosen, n_clusters, seed, n_jobs)
+    with work_of(collection, different, their_tags, theirs, settings | {"method": method}, earlier) as stages:
+        with listening, collection.unlocked(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            if earlier is not None:
+                before_labels = earlier.labels[rows]
+                model, labels, why = go_on(
+                    different, before_labels, n_clusters or earlier.n_clusters, seed, n_jobs, stages
+                )
+                number = earlier.number
+            else:
+                model, labels, why, number = fit_model(
+                    different, their_tags, theirs, chosen, n_clusters, seed, n_jobs, stages
+                )
+            if hasattr(model, "levels_"):
+                model.levels_["items"] = X.ids[rows]
+            labels = np.asarray(labels)[places]
+            weights = _view_weights(model, X.names)
+            with step("names and profiles"):
+                profiles = describe_run(X, labels, tags, words, weights=weights)
+            drawn = _draw(collection, profiles, X.ids, seed, n_jobs)
+        said += why + _about_views(model)
+        said += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
+        if annotations is not None:
+            settings["annotations"] = os.path.abspath(annotations)
+        figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
+        figures |= {"view_weights": weights, "tag_names": tag_names, "language": language}
+        if number is not None:
+            figures["number"] = number
         if hasattr(model, "levels_"):
-            model.levels_["items"] = X.ids[rows]
-        labels = np.asarray(labels)[places]
-        weights = _view_weights(model, X.names)
-        with step("names and profiles"):
-            profiles = describe_run(X, labels, tags, words, weights=weights)
-        drawn = _draw(collection, profiles, X.ids, seed, n_jobs)
-    said += why + _about_views(model)
-    said += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
-    if annotations is not None:
-        settings["annotations"] = os.path.abspath(annotations)
-    figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
-    figures |= {"view_weights": weights, "tag_names": tag_names, "language": language}
-    if number is not None:
-        figures["number"] = number
-    if hasattr(model, "levels_"):
-        fewest, most = model.level_range_
-        figures["levels"] = [fewest, int(model.n_clusters_), most]
-    if hasattr(model, "scaling_agreement_"):
-        figures |= {"view_scalings": model.view_scalings_, "scaling_agreement": model.scaling_agreement_}
-    with collection.transaction():
-        before = standing_before(collection)
-        run, changes = keep_run(
-            collection,
-            profiles,
-            (X.ids, labels, _identities(collection, before, X.ids, labels)),
-            "run {run}: {method}, {clusters} clusters",
-            before,
-            method=method,
-            settings=settings,
-            views=_versions(collection, X.names),
-            figures=figures,
-            seconds=time.perf_counter() - started,
-            model=model,
-        )
-        if drawn is not None:
-            keep_map(collection, run.id, drawn)
+            fewest, most = model.level_range_
+            figures["levels"] = [fewest, int(model.n_clusters_), most]
+        if hasattr(model, "scaling_agreement_"):
+            figures |= {"view_scalings": model.view_scalings_, "scaling_agreement": model.scaling_agreement_}
+        with collection.transaction():
+            before = standing_before(collection)
+            run, changes = keep_run(
+                collection,
+                profiles,
+                (X.ids, labels, _identities(collection, before, X.ids, labels)),
+                "run {run}: {method}, {clusters} clusters",
+                before,
+                method=method,
+                settings=settings,
+                views=_versions(collection, X.names),
+                figures=figures,
+                seconds=time.perf_counter() - started,
+                model=model,
+            )
+            if drawn is not None:
+                keep_map(collection, run.id, drawn)
     return Fitted(run, said, computed, profiles, changes)
 
 
@@ -237,7 +243,7 @@ def _draw(
 
 
 def _costs(
-    X: Views, n_items: int, method: Method, n_clusters: int | None, earlier: _Earlier | None, n_jobs: int | None
+    X: Views, n_items: int, method: Method, n_clusters: int | None, earlier: Earlier | None, n_jobs: int | None
 ) -> dict[str, float]:
     """Of the steps of a fit, in their order."""
     shape = shape_of(X)
@@ -249,18 +255,7 @@ def _costs(
     return costs | after
 
 
-class _Earlier(NamedTuple):
-    """A run to go on from."""
-
-    run_id: int
-    n_clusters: int
-    labels: NDArray[np.int64]
-    """One per item of the fit; -1 for those it did not know."""
-    number: dict[str, Any] | None
-    """How the number of clusters was found, where it was."""
-
-
-def _earlier(collection: Store, method: str, settings: Mapping[str, Any], ids: NDArray[np.int64]) -> _Earlier | None:
+def _earlier(collection: Store, method: str, settings: Mapping[str, Any], ids: NDArray[np.int64]) -> Earlier | None:
     """The newest run, if it was asked for the same and knows most of the items."""
     newest = collection.runs.newest()
     if method != "consensus" or newest is None or newest.method != method:
@@ -274,18 +269,7 @@ def _earlier(collection: Store, method: str, settings: Mapping[str, Any], ids: N
     n_clusters = np.unique(labels[labels >= 0]).size
     if n_clusters < 1 or (labels >= 0).mean() < _ENOUGH_KNOWN:
         return None
-    return _Earlier(newest.id, int(n_clusters), labels, newest.figures.get("number"))
-
-
-def _go_on(
-    X: Views, labels: NDArray[np.int64], n_clusters: int, seed: int, n_jobs: int | None
-) -> tuple[Any, NDArray[Any], list[str]]:
-    """Consensus with the earlier clusters as one of the voters."""
-    from ..methods.consensus.consensus import ConsensusClustering
-
-    model = ConsensusClustering(n_clusters, previous=labels, random_state=seed, n_jobs=n_jobs).fit(X)
-    model.set_params(previous=None)  # it has had its say, and is kept with its own run
-    return model, model.labels_, [f"{n_clusters} clusters, as before."]
+    return Earlier(newest.id, int(n_clusters), labels, newest.figures.get("number"))
 
 
 def _changed_defaults(collection: Store, run_id: int, method: Method) -> list[str]:
@@ -373,52 +357,6 @@ def _named_views(
 def _to_compute(collection: Store) -> set[str]:
     """Views that are computed, or brought up to date, when a person names them."""
     return {name for name in extractor_names() if name != TAGS and not came_with_source(collection, name)}
-
-
-def fit_model(
-    X: Views,
-    tags: TagTable,
-    theirs: Annotations | None,
-    method: Method,
-    n_clusters: int | None,
-    seed: int,
-    n_jobs: int | None,
-) -> tuple[Any, NDArray[Any], list[str], dict[str, Any] | None]:
-    """A fitted model, its labels, what to say of the number of clusters, and how it was found where it was."""
-    from ..methods.n_clusters import suggest_n_clusters
-
-    if not method.takes_k:
-        if n_clusters is not None:
-            raise ParameterError(
-                f"{method.name} finds the number of clusters itself; leave -k out, or choose another method."
-            )
-        model = method.make(None, seed, n_jobs).fit(X)
-        return model, model.labels_, [f"{model.n_clusters_} clusters, found by {method.name}."], None
-    why, number = [], None
-    if n_clusters is None:
-        found: Any = suggest_n_clusters(X, random_state=seed, n_jobs=n_jobs)
-        n_clusters, number = found.n_clusters, found.to_dict()
-        why.append(found.reason)
-    n_here = int(X.mask.any(axis=1).sum())
-    if n_clusters > n_here:
-        raise ParameterError(
-            f"{n_clusters} clusters were asked for, but there {'is' if n_here == 1 else 'are'} only {n_here} different "
-            f"{'item' if n_here == 1 else 'items'} with views. Ask for fewer."
-        )
-    model = method.make(n_clusters, seed, n_jobs)
-    if "tags" in method.needs:
-        model.fit(X, tags)
-    elif theirs is not None:
-        model.fit(X, annotations=theirs.counts)
-        usual = 1 / len(theirs.names)
-        top = [", ".join(name for name, p in best if p >= usual) for best in model.top_tags(theirs.names, n=3)]
-        why.append("their tags by label: " + "; ".join(f"{label}: {names}" for label, names in enumerate(top)) + ".")
-    else:
-        model.fit(X)
-    n_found = np.unique(model.labels_[model.labels_ >= 0]).size
-    if n_found < n_clusters:
-        why.append(f"{n_found} of these {n_clusters} clusters {'has' if n_found == 1 else 'have'} items in them.")
-    return model, model.labels_, why, number
 
 
 def _versions(collection: Store, names: Iterable[str]) -> dict[str, str]:

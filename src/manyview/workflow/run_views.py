@@ -15,6 +15,7 @@ from ..data.tags import TagTable, match_key
 from ..data.views import Views
 from ..describe.profiles import ClusterProfiles, cluster_profiles
 from ..errors import ParameterError
+from ..figures import percent
 from .looks import Looks, has_looks
 from .methods_table import fewest_tagged, needs_of
 from .path_words import words_of_path
@@ -90,15 +91,15 @@ def fit_views(
             raise ParameterError("no tag is on two items, so the tags cannot serve as a view.")
         parts[TAGS] = usable.yes
         masks[TAGS] = np.diff(usable.yes.indptr) > 0  # an item without tags lacks the view: tags say nothing about it
-        said.append(f"tags, {share:.0%} of the items have one that another has too")
+        said.append(f"tags, {percent(share)} of the items have one that another has too")
     elif usable.n_tags and _tell_apart(usable.yes):
-        said.append(f"tags are left out: only {share:.0%} of the items have one that another has too")
+        said.append(f"tags are left out: only {percent(share)} of the items have one that another has too")
     elif usable.n_tags:
         said.append("tags are left out: all items that have one have the same")
     if not parts:
         raise ParameterError(
             f"{collection.path} has nothing to cluster by: no pictures, texts or ready features, and tags on "
-            f"{share:.0%} of the items (a tag counts where two items have it)."
+            f"{percent(share)} of the items (a tag counts where two items have it)."
         )
     mask = np.column_stack([masks[name] for name in parts])
     X = Views(parts, ids=collection.items.ids, mask=mask)

@@ -28,7 +28,8 @@ def test_it_is_the_parts_put_together(seed):
     table = TagTable.from_lists(tags)
     model = CrossModalClustering(3, n_components=4, min_df=2, random_state=seed).fit({"looks": looks, "tags": table})
     semantic = AssociationNetwork(max_neighbors=20, min_df=2).fit_transform(table)
-    fused = CanonicalFusion(4, weights=[0.3, 0.7]).fit_transform([looks, semantic])
+    ridge = model.fusion_.regularization_
+    fused = CanonicalFusion(4, regularization=ridge, weights=[0.3, 0.7]).fit_transform([looks, semantic])
     np.testing.assert_allclose(model.transform({"looks": looks, "tags": table}), fused, atol=1e-10)
     assert model.view_weights_ == pytest.approx([0.3, 0.7])
     assert isinstance(model.kmeans_, HierarchicalKMeans)

@@ -12,6 +12,7 @@ from manyview import TagForest, TagHierarchy, TagTable, Views, load, metrics, sa
 from manyview.blocks import workers
 from manyview.errors import ParameterError, ViewError, ViewWarning
 from manyview.methods.forest._leaf_kernels import piece_of_leaf
+from manyview.methods.forest._leaf_size import find_leaf_size
 from manyview.methods.forest._trees import Mates
 
 
@@ -53,6 +54,32 @@ def test_two_separable_clusters_with_disjoint_tags():
     words = [["a", "b"] if i < 30 else ["c"] for i in range(60)]
     found = TagForest(2, n_estimators=20, random_state=0).fit(looks, words).labels_
     assert metrics.normalized_mutual_info(np.arange(60) < 30, found) == 1
+
+
+def test_the_size_of_leaves_that_finds_hidden_tags_best():
+    table = TagTable.from_lists([[f"w{i % 10}"] for i in range(200)])
+    truth, asked = table.yes.toarray(), []
+
+    def scores(size, left):
+        asked.append((size, left.yes.nnz))
+        return truth if size in (10, 20) else 1 - truth  # what two sizes find equally well, the others put last
+
+    found, recall = find_leaf_size(scores, table, 0)
+    assert found == 10 and asked == [(size, 160) for size in (3, 5, 10, 20)]  # a fifth of 200 is hidden
+    assert recall == {3: 0, 5: 0, 10: 1, 20: 1}
+    seldom = TagTable.from_lists([["w"]] * 95 + [[f"once {i}"] for i in range(50)])
+    assert find_leaf_size(scores, seldom, 0) == (3, {})  # 19 of the 95 could be hidden; of the 50, none
+
+
+def test_leaves_of_a_found_size(forest):
+    _, looks, words, _ = forest
+    auto = TagForest(3, n_estimators=20, min_samples_leaf="auto", random_state=0).fit(looks, words)
+    assert auto.min_samples_leaf_ in (3, 5, 10, 20)
+    same = TagForest(3, n_estimators=20, min_samples_leaf=auto.min_samples_leaf_, random_state=0).fit(looks, words)
+    np.testing.assert_array_equal(auto.leaves_, same.leaves_)
+    np.testing.assert_array_equal(auto.labels_, same.labels_)
+    alone = TagForest(3, n_estimators=5, min_samples_leaf="auto", random_state=0).fit(looks)
+    assert alone.min_samples_leaf_ == 3  # no tags to hide
 
 
 def test_any_number_of_threads_gives_the_same_forest(forest):
@@ -303,6 +330,7 @@ def test_progress_is_told(capsys):
     [
         ({"n_estimators": 0}, None, "n_estimators must be an integer at least 1"),
         ({"min_samples_leaf": 0}, None, "min_samples_leaf"),
+        ({"min_samples_leaf": "small"}, None, "min_samples_leaf"),
         ({"min_samples_split": 1}, None, "min_samples_split"),
         (
             {"max_features": "log2"},

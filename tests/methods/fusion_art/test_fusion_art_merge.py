@@ -142,7 +142,7 @@ def test_explanation_of_a_cluster():
     assert (features[0]["low"], features[0]["high"]) == pytest.approx((0.1, 0.2), abs=1e-6)
     # The box of brightness is 0.1 wide, and 0.8 wide once it holds the other cluster.
     assert features[0]["separation"] == pytest.approx(0.7, abs=1e-6)
-    assert "dog (100%)" in found["text"] and "brightness 0.1 to 0.2" in found["text"]
+    assert "dog (100 %)" in found["text"] and "brightness 0.1 to 0.2" in found["text"]
     json.dumps(found)
     assert model.explain_cluster(1)["views"]["tags"]["tags"][0]["tag"] == 2
     with pytest.raises(ParameterError, match="cluster"):

@@ -306,7 +306,7 @@ def test_save_and_load(tmp_path, seed):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"tradeoff": 1.5}, "tradeoff must be a number at least 0 and at most 1, got 1.5"),
+        ({"tradeoff": 1.5}, "tradeoff must be a number at least 0 and at most 1 or 'auto', got 1.5"),
         ({"balance": "even"}, "balance must be one of 'rows', 'mass'; got 'even'"),
         ({"weighting": "log"}, "weighting must be one of 'row', 'count'"),
         ({"n_init": 0}, "n_init must be an integer at least 1"),

@@ -174,6 +174,21 @@ def test_float32_follows_float64(seed):
     np.testing.assert_allclose(single.log_likelihood, double.log_likelihood, rtol=1e-6)
 
 
+@pytest.mark.parametrize("n_topics", [3, 12])
+def test_in_single_precision_no_bit_hangs_on_the_order_of_sums(seed, n_topics):
+    """Everything is float64 but what is written down: who adds up in another order writes down the same."""
+    rng = np.random.default_rng(seed)
+    A = rng.poisson(0.6, (200, 30)) + np.eye(200, 30)
+    topics, shares = random_start(30, [200], n_topics, rng)
+    first = run_em([table(A)], topics, shares, dtype=np.float32, max_iter=40, tol=0)
+    rows, words, order = rng.permutation(200), rng.permutation(30), rng.permutation(n_topics)
+    for dense in (False, True):
+        turned = table(A[rows][:, words], dense=dense)
+        other = run_em([turned], topics[words][:, order], shares, dtype=np.float32, max_iter=40, tol=0)
+        np.testing.assert_allclose(other.topics, first.topics[words][:, order], rtol=2e-7, atol=1e-12)
+        np.testing.assert_allclose(other.shares[0], first.shares[0][rows][:, order], rtol=2e-7, atol=1e-12)
+
+
 def test_a_dead_topic_is_started_again_and_the_likelihood_rises():
     A = np.array([[4, 1, 0, 0], [3, 2, 0, 0], [0, 0, 2, 2], [0, 0, 0, 3.0]])
     phi = np.array([[0.25, 0.25, 0.25, 0.25], [0.1, 0.2, 0.3, 0.4]])

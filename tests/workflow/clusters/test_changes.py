@@ -29,7 +29,7 @@ def test_a_report_worked_out_by_hand():
     assert found.split == {1: (1, 4)} and found.merged == {}  # half of 1 is not most of it
     assert [one.item for one in found.movers] == [3, 4, 5, 6, 7, 8] and found.names == {1: "dogs"}
     said = found.lines()
-    assert said[0] == "2 of 8 items that were there before are in the same cluster (25.0%)"
+    assert said[0] == "2 of 8 items that were there before are in the same cluster (25.0 %)"
     assert said[1] == "2 new, 1 changed, 1 gone"
     assert "opened: 4, 3 items" in said and "closed: 2, its items went 2 to 1 (dogs)" in said
     assert "split: 1 (dogs) into 1 (dogs), 4" in said and "2 items moved from 2 to 1 (dogs)" in said
@@ -47,7 +47,7 @@ def test_merged_clusters():
 def test_nothing_changed():
     same = state(i1=1, i2=2)
     found = change_report(same, same)
-    assert found.lines() == ["2 of 2 items that were there before are in the same cluster (100.0%)"]
+    assert found.lines() == ["2 of 2 items that were there before are in the same cluster (100.0 %)"]
     nobody = np.zeros(0, dtype=np.int64)
     assert change_report((nobody, nobody), same).new_items == {1: 1, 2: 1}
 

@@ -64,7 +64,7 @@ def test_a_batch_is_asked_proved_accepted_and_undone(suggested):
         "audit": audit.id,
     }
     assert entry.detail["pairs"] == audit.n_rest == audit.now.rest
-    assert f"at least 80% of {audit.now.n} are right, 95% sure" in entry.summary
+    assert f"at least 80 % of {audit.now.n} are right, 95 % sure" in entry.summary
     assert len(suggested.history) == before + 1 + audit.now.asked + 1  # the beginning, each answer, the rest
     assert read_audit(suggested, audit.id).is_over and go_on(suggested) is None
     # what nobody looked at tells nothing about how complete the tags are
@@ -130,5 +130,5 @@ def test_shares_that_make_no_sense(suggested, share):
 def test_nothing_is_likely_enough(tmp_path):
     with make_collection(tmp_path, n_items=80, recorded=0.3) as collection:
         suggest_tags(collection, n_jobs=1, completeness=0.99)
-        with pytest.raises(errors.ParameterError, match="no proposals are likely enough to guarantee 99%"):
+        with pytest.raises(errors.ParameterError, match="no proposals are likely enough to guarantee 99 %"):
             start_audit(collection, 0.99)

@@ -1,9 +1,12 @@
-"""Work on somebody's files that was stopped half way: no damage, the same command finishes it."""
+"""Work that was stopped half way, on somebody's files or on a fit: no damage, the same command finishes it."""
 
 from __future__ import annotations
 
+import json
 import os
 
+from ...durable import only_one
+from ...errors import Busy, StoreError
 from .. import layout
 from ..catalog import Catalog
 from ..store import Store
@@ -14,7 +17,7 @@ __all__ = ["planned_files", "unfinished"]
 def unfinished(path: str | os.PathLike[str]) -> list[str]:
     """What was stopped and is not finished yet, each in a sentence that says which command finishes it."""
     with Store.open(path) as collection:
-        return _writing(collection) + _taking_back(collection)
+        return _writing(collection) + _taking_back(collection) + _fitting(collection)
 
 
 def _writing(collection: Store) -> list[str]:
@@ -42,6 +45,22 @@ def _taking_back(collection: Store) -> list[str]:
                 f"are as they were, {states.get('written', 0)} are not yet. `manyview undo {collection.path} {entry}` "
                 "finishes it."
             )
+    return found
+
+
+def _fitting(collection: Store) -> list[str]:
+    found = []
+    for about in sorted((collection.path / layout.WORK).glob("*/about.json")):
+        try:
+            with only_one(about.parent.with_name(f"{about.parent.name}.lock"), "the fit"):
+                what = json.loads(about.read_text(encoding="utf-8"))["command"]
+                n_bytes = sum(path.stat().st_size for path in about.parent.rglob("*") if path.is_file())
+        except (Busy, StoreError, OSError, ValueError, KeyError, TypeError):  # it runs, or has just ended
+            continue
+        found.append(
+            f"a fit was stopped; what it had found is kept ({n_bytes / 1e6:.1f} MB). `{what}` goes on from there while "
+            "the collection is as it was, and any other fit takes it away."
+        )
     return found
 
 

@@ -20,7 +20,7 @@ from ...types import Floats, Mask
 __all__ = ["Projection", "Side", "direction_leaf", "largest_leaf", "moments_leaf", "pairs_of", "project_leaf"]
 
 _DENSE_ABOVE = 0.03  # a block of a sparse view this full goes through BLAS faster than through its indices
-_OFFSET = 16.0  # how many times its variance a squared mean may be before rows are shifted
+_OFFSET = 0.25  # how many times its variance a squared mean may be before rows are shifted
 _SAFE = {np.dtype(np.float32): (1e-12, 1e12), np.dtype(np.float64): (1e-100, 1e100)}
 
 
@@ -82,8 +82,10 @@ class Side:
         sample *= self.unit
         self.sparse = np.count_nonzero(sample) <= _DENSE_ABOVE * sample.size
         far = sample.mean(axis=0) ** 2 > _OFFSET * sample.var(axis=0)
-        if far.any():  # a row of the data rather than the mean: a constant feature becomes exactly zero
-            self.shift = np.where(far, sample[0], 0.0).astype(self.dtype)
+        # a number of the data near the mean rather than the mean: a constant feature becomes exactly zero
+        shift = np.where(far, np.quantile(sample, 0.5, axis=0, method="lower"), 0.0).astype(self.dtype)
+        if shift.any():
+            self.shift = shift
 
     def _set_unit(self, largest: float) -> None:
         self.largest = largest
@@ -99,7 +101,7 @@ class Side:
 
     def rows(self, rows: Rows, leaf: slice) -> Matrix:
         """A leaf as it enters the products: CSR, or dense with zeros where an item lacks the view."""
-        part, present = rows[self.column][leaf], rows["mask"][leaf, self.number]
+        part, present = rows.some(self.column, leaf), rows["mask"][leaf, self.number]
         if is_sparse(part):
             if self.unit != 1.0:
                 part = part * self.dtype.type(self.unit)
@@ -127,7 +129,7 @@ class Side:
 
 def largest_leaf(rows: Rows, leaf: slice, side: Side, _: Any) -> tuple[float, None]:
     """The largest number of a view."""
-    part = rows[side.column][leaf]
+    part = rows.some(side.column, leaf)
     values = part.data if is_sparse(part) else part[rows["mask"][leaf, side.number]]
     return float(np.abs(values).max(initial=0.0)), None
 
@@ -168,7 +170,7 @@ class Projection(NamedTuple):
 
 def project_leaf(rows: Rows, leaf: slice, shared: Projection, _: Any) -> tuple[tuple[()], NDArray[Any]]:
     """Rows of a view, centred and projected."""
-    part = rows[shared.column][leaf]
+    part = rows.some(shared.column, leaf)
     with np.errstate(over="ignore", invalid="ignore"):  # rows that an item lacks may hold anything
         if shared.shift is not None:
             part = (part.toarray() if is_sparse(part) else part) - shared.shift

@@ -13,23 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 from ...blocks import BLOCK_BYTES, Workers
 from ...data.checks import as_generator, check_number, per_view_numbers
 from ...data.nearest import most_alike
-from ...data.parameters import RUNNING, Constraints, Given, Number
+from ...data.parameters import RUNNING, Choice, Constraints, Either, Given, Number
 from ...data.source import RowSource, view_column
 from ...data.views import Views, is_one_array
-from ...engines.base import add_up, cut
+from ...engines.base import Engine, add_up, cut
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
 from ..base import MultiviewEstimator, say
-from ._moments import Moments, Pass
-from ._sides import Projection, Side, project_leaf
-from ._solve import Solution, solve
+from ._learned import Learned
+from ._ridge import RIDGES, choose_ridge
+from ._sides import Projection, project_leaf
+from ._solve import Solution
 
 __all__ = ["CanonicalFusion", "check_weights"]
 
-
-_WIDTH = 6144
-"""Features of all views together up to which covariances are made as they are; wider views are reduced first."""
 
 _NEAREST_BYTES = 64 * 2**20
 _SECONDS_PER_PRODUCT = 1e-10  # of two numbers, on one core
@@ -46,10 +44,11 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
     ----------
     n_components : int, default=128
         Dimensions of the shared space (the paper's R). Clipped, with a warning, to what the views have in common.
-    regularization : float of at least 0, default=1.0
+    regularization : float of at least 0, or "auto", default=1.0
         The paper's rho, as a multiple of each view's mean variance, so that neither the number of items nor the unit of
         a view matters. It is part of the model: with more features than items and nothing here every correlation is
-        1, and measured clusterings lose much below 0.1.
+        1, and measured clusterings lose much below 0.1. "auto" takes the one of 1, 10, 100 and 1,000 under which items
+        left out have the most in common between their views: for collections with few pairs.
     weights : None, numbers or a dict of numbers, default=None
         Share of each view in the sum (the paper's alpha and 1 - alpha); equal when None.
     corr_power : float of at least 0, default=1.0
@@ -66,6 +65,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
     projections_ : dict of view name to ndarray (n_features, R)
     view_weights_ : ndarray (n_views,), summing to 1; 0 for a view that is the same for every item
     n_components_ : int
+    regularization_ : float, as given or as found
     couplings_ : ndarray (R, n_views, n_views), how far one view's coordinate tells another's
 
     Notes
@@ -92,7 +92,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
 
     _constraints: ClassVar[Constraints] = {
         "n_components": Number(integer=True, low=1),
-        "regularization": Number(low=0),
+        "regularization": Either(Number(low=0), Choice("auto")),
         "weights": Given("None, or a number for each view"),
         "corr_power": Number(low=0),
         **RUNNING,
@@ -103,7 +103,7 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
         self,
         n_components: int = 128,
         *,
-        regularization: float = 1.0,
+        regularization: float | str = 1.0,
         weights: Any = None,
         corr_power: float = 1.0,
         random_state: Any = None,
@@ -124,35 +124,20 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
 
     def _fit(self, views: Views, warn: bool) -> CanonicalFusion:
         """``warn=False`` is for those who ask for as many components as there may be."""
-        n_components, regularization = int(self.n_components), float(self.regularization)
+        n_components = int(self.n_components)
         weights = check_weights("weights", self.weights, views.names)
         rng = as_generator(self.random_state)
-        limit = max(512, _WIDTH // max(2, views.n_views))
-        rank = min(limit, max(512, 4 * n_components))
-        present = np.flatnonzero(views.mask.any(axis=0)).tolist()
-        if self.verbose:
-            say(f"covariances of {views!r}")
         with working(self.n_jobs) as engine:
-            over = Pass.over(views, engine)
-            sides = over.reduced_sides(views, present, limit, rank, rng)
-            moments = over.covariances(sides) if sides else None
-        spreads = [] if moments is None else [_spread(moments, i, side) for i, side in enumerate(sides)]
-        acting = [i for i, spread in enumerate(spreads) if spread > 0]
-        self._warn_idle(views, [present[i] for i in acting])
+            if self.verbose:
+                say(f"covariances of {views!r}")
+            learned = Learned.of(views, n_components, rng, engine)
+            self._warn_idle(views, learned.acting)
+            self.regularization_ = self._ridge(views, learned, rng, engine)
         if self.verbose:
-            say(f"directions of {[sides[i].width for i in acting]} dimensions")
-        chosen = [sides[i] for i in acting]
-        solution = Solution([], np.zeros(0), np.zeros((0, 0, 0)))
-        if chosen and moments is not None:
-            solution = solve(
-                lambda i, j: moments.covariance(acting[i], acting[j]),
-                [spreads[i] / side.n_features for i, side in zip(acting, chosen, strict=True)],
-                regularization,
-                n_components,
-                max(float(np.finfo(side.dtype).eps) for side in chosen),
-            )
+            say(f"directions of {[side.width for side in learned.sides]} dimensions, ridge {self.regularization_:g}")
+        solution = learned.directions(self.regularization_)
         found = solution.correlations.size
-        if found < n_components and (warn or (chosen and not found)):
+        if found < n_components and (warn or (learned.acting and not found)):
             warnings.warn(
                 f"n_components={n_components}, but the views have {found} correlated direction(s) in common (no more "
                 f"than the rank of a view); {max(found, 1)} are kept.",
@@ -160,11 +145,17 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
                 stacklevel=3,
             )
         self._keep_nothing(views, max(found, 1))
-        if found and moments is not None:
-            means = [moments.means[i] for i in acting]
-            self._keep(views, [present[i] for i in acting], chosen, means, solution, weights)
+        if found:
+            self._keep(views, learned, solution, weights)
         self._items: Views | None = views
         return self
+
+    def _ridge(self, views: Views, learned: Learned, rng: np.random.Generator, engine: Engine) -> float:
+        if self.regularization != "auto":
+            return float(self.regularization)
+        if len(learned.acting) < 2:
+            return RIDGES[0]
+        return choose_ridge(views[[views.names[v] for v in learned.acting]], learned.n_components, rng, engine)
 
     def _keep_nothing(self, views: Views, n_components: int) -> None:
         """Views that say nothing: everything at the origin."""
@@ -177,22 +168,15 @@ class CanonicalFusion(TransformerMixin, MultiviewEstimator):
         self.shifts_ = {name: np.zeros(width) for name, width in views.n_features.items()}
         self.offsets_ = {name: np.zeros(n_components) for name in views.names}
 
-    def _keep(
-        self,
-        views: Views,
-        acting: list[int],
-        sides: list[Side],
-        means: list[Floats],
-        solution: Solution,
-        weights: Floats,
-    ) -> None:
+    def _keep(self, views: Views, learned: Learned, solution: Solution, weights: Floats) -> None:
         """What the acting views say. The mean row of a view goes in two parts: the shift before, the rest after."""
+        acting = learned.acting
         self.correlations_ = solution.correlations
         self.couplings_[np.ix_(range(self.n_components_), acting, acting)] = solution.couplings
         self.view_acts_[acting] = True
         shares = weights[acting] if weights[acting].any() else np.ones(len(acting))
         self.view_weights_[acting] = shares / shares.sum()
-        for v, side, mean, part in zip(acting, sides, means, solution.directions, strict=True):
+        for v, side, mean, part in zip(acting, learned.sides, learned.means, solution.directions, strict=True):
             name = views.names[v]
             self.projections_[name] = side.in_units_of_the_view(part)
             self.offsets_[name] = mean @ part
@@ -347,13 +331,6 @@ def check_weights(parameter: str, given: Any, names: tuple[str, ...]) -> Floats:
         return np.full(len(names), 1.0 / len(names))
     numbers = per_view_numbers(parameter, given, names, some_above_zero=True)
     return numbers / numbers.sum()
-
-
-def _spread(moments: Moments, i: int, side: Side) -> float:
-    """The sum of a view's variances; 0 where they are nothing but rounding."""
-    spread = float(moments.variances(i).sum()) if side.variance is None else side.variance
-    squares = float(np.trace(moments.products[i, i])) / max(moments.counts[i, i], 1.0)
-    return spread if spread > 64 * np.finfo(side.dtype).eps * squares else 0.0
 
 
 def _common_dtype(views: Views) -> Any:

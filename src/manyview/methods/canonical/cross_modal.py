@@ -50,7 +50,8 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
     threshold, max_neighbors, smoothing, min_df
         Of the ``AssociationNetwork``. Where no tag is on ``min_df`` items, all are kept.
     n_components, regularization, corr_power
-        Of the ``CanonicalFusion``; fewer components where the views have no more in common.
+        Of the ``CanonicalFusion``; fewer components where the views have no more in common. The ridge is found unless
+        it is given: with few tagged items a weak one fits these alone, and all others end up in one cluster.
     n_starts : int, default=10
         Of the ``HierarchicalKMeans``.
     random_state : None, int or numpy Generator
@@ -114,7 +115,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
         smoothing: float = 2.0,
         min_df: int = 5,
         n_components: int = 128,
-        regularization: float = 1.0,
+        regularization: float | str = "auto",
         corr_power: float = 1.0,
         n_starts: int = 10,
         random_state: Any = None,

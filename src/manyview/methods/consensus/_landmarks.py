@@ -1,28 +1,31 @@
 """Landmarks: the items that stand for all where there are too many for everybody to vote.
 
 Landmarks vote among themselves as a smaller collection would; everybody else goes where ``predict`` would put a new
-item, some thousand at a time, so that neither time nor memory of the votes grows with the collection.
+item, some thousand at a time on whatever engine works, so that neither time nor memory of the votes grows with the
+collection.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import Workers, row_blocks
+from ...blocks import Workers
+from ...data.source import Rows, RowSource, source_of, view_column
 from ...data.views import Views
+from ...engines.base import Engine, cut
 from ...types import Mask, Places
 from ..preparation import place_in
 from ._vote import Placed, place_new, points_of
 
-__all__ = ["choose_landmarks", "place_items", "place_rest"]
+__all__ = ["Fitted", "choose_landmarks", "place_items", "place_rest"]
 
 _OF_A_KIND = 20
 """Landmarks from every combination of views, and from every earlier cluster, where there are so many."""
-_BLOCK_BYTES = 64 * 2**20
+_BLOCK_BYTES = 16 * 2**20
 
 
 def choose_landmarks(has_any: Mask, mask: Mask, previous: Places | None, n_wanted: int, seed: int) -> Places | None:
@@ -58,27 +61,71 @@ def _shares(sizes: Places, n_wanted: int) -> list[int]:
     return np.maximum(shares, np.minimum(sizes, _OF_A_KIND)).tolist()
 
 
+class Fitted(NamedTuple):
+    """What items that did not vote are placed by."""
+
+    scalings: Mapping[str, dict[str, Any]]
+    active_views: Sequence[tuple[str, int]]
+    says: Mapping[str, float]
+    state: dict[str, Any]
+    levels: dict[str, Any]
+
+    @classmethod
+    def of(cls, model: Any) -> Fitted:
+        says = getattr(model, "says_", {})  # models of the first edition gave every view the same
+        return cls(model.scalings_, model.active_views_, says, model.state_, model.levels_)
+
+
 def place_items(
-    model: Any, views: Views, threads: Workers, given: Sequence[NDArray[np.int32]] | None = None
+    fitted: Fitted, views: Views, threads: Workers, given: Sequence[NDArray[np.int32]] | None = None
 ) -> tuple[Placed, NDArray[np.float32]]:
     """Where items that did not vote go, all of which have some view; and their points.
 
     ``given`` are their labels by the members that came from elsewhere, which are asked where it is None.
     """
-    rows_of, speaking = place_in(model.scalings_, views, threads)
-    parts = [(rows_of[name], speaking[name]) for name, _ in model.active_views_]
-    says: Mapping[str, float] = getattr(model, "says_", {})  # models of the first edition gave every view the same
-    weights = np.array([says.get(name, 1.0) for name, _ in model.active_views_])
-    points = points_of(model.active_views_, views.n_items, parts, threads, weights, model.state_)
-    return place_new(model.state_, model.levels_, points, views, threads, given), points.rows
+    rows_of, speaking = place_in(fitted.scalings, views, threads)
+    parts = [(rows_of[name], speaking[name]) for name, _ in fitted.active_views]
+    weights = np.array([fitted.says.get(name, 1.0) for name, _ in fitted.active_views])
+    points = points_of(list(fitted.active_views), views.n_items, parts, threads, weights, fitted.state)
+    return place_new(fitted.state, fitted.levels, points, views, threads, given), points.rows
 
 
 def place_rest(
-    model: Any, views: Views, items: Places, given: Sequence[NDArray[np.int32]], threads: Workers
-) -> Iterator[tuple[Places, Placed]]:
-    """Items that did not vote, block by block, with where they go."""
-    width = sum(model.n_features_per_view_.values())
-    row_bytes = 24.0 * (model.n_clusters_ + width) + 8.0 * len(model.state_.get("weights", ()))
-    for block in row_blocks(items.size, row_bytes, _BLOCK_BYTES):
-        some = items[block]
-        yield some, place_items(model, views[some], threads, [labels[some] for labels in given])[0]
+    fitted: Fitted,
+    views: Views,
+    rest: Mask,
+    given: Sequence[NDArray[np.int32]],
+    row_bytes: float,
+    seconds_per_row: float,
+    engine: Engine,
+) -> Iterator[tuple[slice, NDArray[np.int32]]]:
+    """The items that did not vote, wherever the engine works: for every span its label, leaf and members.
+
+    A row for each item of the span, -1 throughout for those that are not of the rest.
+    """
+    source = source_of(views, np.ones(views.n_items))
+    members = np.column_stack([np.empty((views.n_items, 0), dtype=np.int32), *given])
+    source = RowSource(source.columns | {"rest": rest, "given": members}, row_bytes=source.row_bytes)
+    plan = cut(views.n_items, row_bytes, _BLOCK_BYTES, seconds_per_row)
+    results = engine.map(_place_leaf, engine.place(source), plan, (fitted, views.names))
+    for span, (_, state) in zip(plan.spans, results, strict=True):
+        yield slice(span.start, span.stop), engine.read(state)
+        engine.let_go([state])
+
+
+def _place_leaf(
+    rows: Rows, leaf: slice, shared: tuple[Fitted, tuple[str, ...]], _: Any
+) -> tuple[tuple[()], NDArray[np.int32]]:
+    """Place the items of a leaf that did not vote."""
+    fitted, names = shared
+    which = np.flatnonzero(rows["rest"][leaf])
+    matrices = tuple(rows.some(view_column(name), leaf) for name in names)
+    ids = np.arange(rows.start + leaf.start, rows.start + leaf.stop)
+    views = Views._trusted(names, matrices, rows["mask"][leaf].copy(), ids)[which]
+    n_members = len(fitted.state.get("weights", ()))
+    found = np.full((leaf.stop - leaf.start, 2 + n_members), -1, dtype=np.int32)
+    if which.size:
+        given = np.ascontiguousarray(rows["given"][leaf][which].T)
+        placed = place_items(fitted, views, Workers(1, None), list(given))[0]
+        found[which] = np.column_stack([placed.labels, placed.leaves, placed.members])
+    return (), found

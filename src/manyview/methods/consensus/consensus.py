@@ -18,6 +18,8 @@ from ...data.checks import as_generator, check_number
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Given, Number
 from ...data.spaces import same_row_sums, words_in
 from ...data.views import Views
+from ...engines.base import Engine
+from ...engines.choice import working
 from ...errors import ViewWarning
 from ...renamed import warn_renamed
 from ...steps import expect, step
@@ -26,11 +28,11 @@ from ..agreement import Sample
 from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, say
 from ..preparation import Prepared, key_of, prepare, words_again
 from ._electors import numbered, representatives, voters, warn_if_few
-from ._landmarks import choose_landmarks, place_items, place_rest
+from ._landmarks import Fitted, choose_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, scrambled, view_says
 from ._vote import Outcome, Points, kinds_of, points_of, vote
-from .cost import cost_of_steps, number_of_landmarks, shape_of
+from .cost import cost_of_steps, number_of_landmarks, seconds_to_place, shape_of
 from .levels import cut_levels, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
@@ -186,18 +188,18 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         most = number_of_landmarks(self.landmarks, shape, n_clusters, n_members)
         self.landmarks_ = landmarks = choose_landmarks(has_any, views.mask, previous, most, seed)
         settings = (n_clusters, n_members, seed)
-        with aloud(type(self).__name__, self.verbose), workers(self.n_jobs) as threads:
+        with aloud(type(self).__name__, self.verbose), working(self.n_jobs) as engine:
             n_voting = views.n_items if landmarks is None else landmarks.size
             expect(cost_of_steps(shape, n_clusters, n_members, self.n_jobs, n_voting))
             if landmarks is None:
-                self._fit_all(views, given, previous, *settings, threads)
+                self._fit_all(views, given, previous, *settings, engine.threads)
                 return self
             here = [replace(member, labels=member.labels[landmarks]) for member in given]
             before = None if previous is None else previous[landmarks]
-            heard = self._fit_all(views[landmarks], here, before, *settings, threads)
+            heard = self._fit_all(views[landmarks], here, before, *settings, engine.threads)
             known = [*given, *(given_members([(previous, 1.0)], views) if len(heard) > len(given) else [])]
             with step("placing the rest", of=views.n_items - landmarks.size) as tick:
-                self._place_rest(views, has_any, landmarks, [member.labels for member in known], tick, threads)
+                self._place_rest(views, has_any, landmarks, [member.labels for member in known], tick, engine)
         return self
 
     def _fit_all(
@@ -257,7 +259,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         labels = np.full(views.n_items, -1, dtype=np.intp)
         if rows.size:
             with workers(self.n_jobs) as threads:
-                placed, points = place_items(self, views[rows], threads)
+                placed, points = place_items(Fitted.of(self), views[rows], threads)
                 labels[rows] = placed.labels
                 if (level := getattr(self, "level_", None)) is not None:
                     labels[rows] = place_in_level(self.levels_, self.state_, labels[rows], points, level, threads)
@@ -376,7 +378,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         landmarks: Places,
         given: list[NDArray[np.int32]],
         tick: Any,
-        threads: Workers,
+        engine: Engine,
     ) -> None:
         """Results for all items from those of the landmarks, which are stored."""
         small = {"labels": self.labels_, "leaves": self.levels_["leaves"], "members": self.member_labels_}
@@ -385,11 +387,16 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             found[name][landmarks] = part
         rest = has_any.copy()
         rest[landmarks] = False
+        width, n_members = sum(self.n_features_per_view_.values()), small["members"].shape[1]
+        row_bytes = 24.0 * (self.n_clusters_ + width) + 8.0 * n_members
+        seconds = seconds_to_place(shape_of(views), n_members) * float(rest.mean())
         done = 0
-        for items, placed in place_rest(self, views, np.flatnonzero(rest), given, threads):
-            for name, part in placed._asdict().items():
-                found[name][items] = part
-            done += items.size
+        for items, placed in place_rest(Fitted.of(self), views, rest, given, row_bytes, seconds, engine):
+            here = rest[items]
+            found["labels"][items][here] = placed[here, 0]
+            found["leaves"][items][here] = placed[here, 1]
+            found["members"][items][here] = placed[here, 2:]
+            done += int(here.sum())
             tick(done)
         self.labels_, self.member_labels_ = found["labels"], found["members"]
         self.levels_ = {**self.levels_, "leaves": found["leaves"]}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import ParameterError
+from ...figures import percent
 from ._reader import Channels, Reader
 from ._state import DIVISOR, MEMBERS, NORM, SCATTER, SLACK, Block, Field, Rules
 
@@ -176,7 +177,9 @@ def _cluster_sentence(found: dict[str, Any]) -> str:
     parts = []
     for name, part in found["views"].items():
         if part.get("tags"):
-            listed = ", ".join(f"{_word('tag', tag['tag'])} ({tag['probability']:.0%})" for tag in part["tags"][:3])
+            listed = ", ".join(
+                f"{_word('tag', tag['tag'])} ({percent(tag['probability'])})" for tag in part["tags"][:3]
+            )
             parts.append(f"{name} {listed}")
         elif part.get("features"):
             listed = ", ".join(
@@ -186,7 +189,7 @@ def _cluster_sentence(found: dict[str, Any]) -> str:
             parts.append(f"{name} {listed}")
     what = "; ".join(parts) if parts else "nothing in common yet"
     whose = f", the group {found['group']!r}" if found["group"] is not None else ""
-    return f"Cluster {found['cluster']}{whose} holds {found['size']} items ({found['share']:.0%}): {what}."
+    return f"Cluster {found['cluster']}{whose} holds {found['size']} items ({percent(found['share'])}): {what}."
 
 
 def _item_sentence(found: dict[str, Any]) -> str:
@@ -195,7 +198,7 @@ def _item_sentence(found: dict[str, Any]) -> str:
         if part["share"] > 0:
             known = [tag for tag in part.get("tags", []) if tag["probability"] > 0][:2]
             why = f", mostly {' and '.join(_word('tag', tag['tag']) for tag in known)}" if known else ""
-            parts.append(f"{name} speaks for {part['share']:.0%} of it{why}")
+            parts.append(f"{name} speaks for {percent(part['share'])} of it{why}")
     return f"Joins cluster {found['cluster']} ({found['size']} items): {'; '.join(parts) or 'nothing speaks for it'}."
 
 

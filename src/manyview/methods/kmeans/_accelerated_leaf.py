@@ -54,7 +54,7 @@ class TableFrame:
     fills: tuple[Floats, ...]
     offset: Floats | None
     scale: Floats
-    by_leaf: bool = False  # the table is copied leaf by leaf, in every pass: all of it would fill memory
+    by_leaf: bool = False  # the table is made leaf by leaf, in every pass: a copy of all of it would fill memory
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def opened(self, rows: Rows, leaf: slice) -> tuple[Rows, slice]:
@@ -128,6 +128,7 @@ class Round:
     move: Move | None = None  # since the round before; None in the first
     pairs: Pairs = field(default_factory=Pairs)
     sum_rows: bool = True
+    add_squares: bool = False  # the inertia of the new labels is wanted
     worn: NDArray[np.bool_] | None = None  # clusters to add up anew
     n_wanted: int = 0
     rooms: Any = None
@@ -164,6 +165,7 @@ class Part:
     n_gated: int = 0  # rows that only the gate saved
     n_own: int = 0  # rows whose own distance was computed
     n_saved: int = 0  # and those of them that this saved
+    inertia: float | None = None  # of the new labels, where it was asked for
     by_pairs: tuple[int, int, int] = (0, 0, 0)  # rows with pair bounds, those settled, distances that took
 
     @cached_property
@@ -180,6 +182,7 @@ def add_parts(whole: Part, part: Part) -> Part:
     whole.held += part.held
     whole.turnover += part.turnover
     whole.squares += part.squares
+    whole.inertia = None if whole.inertia is None or part.inertia is None else whole.inertia + part.inertia
     for name in ("n_moved", "n_distances", "n_gated", "n_own", "n_saved"):
         setattr(whole, name, getattr(whole, name) + getattr(part, name))
     first, second, third = (one + other for one, other in zip(whole.by_pairs, part.by_pairs, strict=True))
@@ -221,6 +224,8 @@ def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: Any) -> tuple[Par
     rooms.give(room)
     rows.kept[key] = (shared.name, state)
     _count(part, rows, leaf, old, state.labels, shared)
+    if shared.add_squares:
+        part.inertia = _inertia(rows, leaf, shared, state.labels)
     return part, state.labels.astype(shared.label_type)
 
 
@@ -377,7 +382,8 @@ def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tu
 
 def far_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Any, None]:
     """The rows farthest from their centres."""
-    squares = np.where(rows["weight"][leaf] > 0, _row_squares(rows, leaf, shared, labels), 0.0)
+    squares = _row_squares(*shared.frame.opened(rows, leaf), shared, labels)
+    squares = np.where(rows["weight"][leaf] > 0, squares, 0.0)
     here = np.flatnonzero(squares > 0)
     found = Costliest(here + leaf.start + rows.start, squares[here], labels[here].astype(np.intp))
     nobody = Costliest(found.items[:0], found.costs[:0], found.labels[:0])
@@ -386,16 +392,20 @@ def far_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tu
 
 def inertia_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[tuple[float], None]:
     """Weighted squared distances of rows to their centres, from differences."""
-    return (float(rows["weight"][leaf] @ _row_squares(rows, leaf, shared, labels)),), None
+    return (_inertia(*shared.frame.opened(rows, leaf), shared, labels),), None
 
 
 def square_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[tuple[float], Floats]:
     """Squared distances of rows to their centres, from differences."""
-    return (0.0,), _row_squares(rows, leaf, shared, labels)
+    return (0.0,), _row_squares(*shared.frame.opened(rows, leaf), shared, labels)
+
+
+def _inertia(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> float:
+    return float(rows["weight"][leaf] @ _row_squares(rows, leaf, shared, labels))
 
 
 def _row_squares(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> Floats:
-    rows, leaf = shared.frame.opened(rows, leaf)
+    """Squared distances to centres, of opened rows."""
     table = open_table(rows, shared.frame)
     here = np.arange(labels.size)
     return table.pair_squared_distances(leaf, here, labels.astype(np.intp), shared.centres(table))

@@ -164,10 +164,13 @@ def _rounds(problem: Problem, run: _Run, report: Report | None, name: str) -> No
         if problem.checkpoint.is_due():
             run.points = points.copy()
             problem.checkpoint.save(name, run.arrays(), run.states or [])
+    inertia = None
     if not settled:  # the labels must match the centres
-        run.n_distances += run.round(points, sum_rows=False).n_distances
+        last = run.round(points, sum_rows=False, add_squares=True)
+        run.n_distances += last.n_distances
+        inertia = last.inertia
     run.points = points
-    objective.append(run.inertia(points))
+    objective.append(run.inertia(points) if inertia is None else inertia)
 
 
 def assign_rows(problem: Problem, points: Floats) -> tuple[Labels, Floats]:
@@ -237,7 +240,7 @@ class _Run:
         problem = self.problem
         return total(problem.engine.map(task, problem.source, self.plan, told, self.states, combine), combine)
 
-    def round(self, points: Floats, sum_rows: bool = True) -> Part:
+    def round(self, points: Floats, sum_rows: bool = True, add_squares: bool = False) -> Part:
         """Label all rows, and bring the sums up to date."""
         self._n_passes += 1
         told = self._tell(
@@ -247,6 +250,7 @@ class _Run:
             move=self.move,
             pairs=self.pairs.told(self.plan.spans[0].leaves[0].stop if self.plan.spans else 1),
             sum_rows=sum_rows,
+            add_squares=add_squares,
         )
         before = self.states
         part: Part

@@ -137,7 +137,7 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
             tuple(self.view_fill_[name] for name in views.names),
             self.offset_ if self.offset_.any() else None,
             np.full(self.n_features_in_, 1.0 / self.view_unit_),
-            by_leaf=self._is_copied(views) and _dense_bytes(views) > _MOST_COPIED,
+            by_leaf=source.is_remote or (self._is_copied(views) and _dense_bytes(views) > _MOST_COPIED),
         )
         empty = {column: np.zeros((0, 0)) for column in columns}
         for name, column in zip(views.names, columns, strict=True):

@@ -132,15 +132,16 @@ class _Range(NamedTuple):
 
 def _range_leaf(rows: Rows, leaf: slice, frame: ViewFrame, _: Any) -> tuple[_Range, None]:
     """Smallest, largest and weighted sum of every column."""
-    width, matrix = frame.n_features, rows[frame.name]
+    width = frame.n_features
     present, weight = rows["mask"][leaf, frame.number], rows["weight"][leaf]
     low, high, sums = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
     stored = np.zeros(width, dtype=np.int64)
     if frame.is_sparse:
+        matrix = rows[frame.name]
         csr = (matrix.data, matrix.indices, matrix.indptr)
         kernels.csr_column_range(*csr, leaf.start, present, weight, low, high, sums, stored)
     else:
-        kernels.column_range(contiguous(matrix, leaf), present, weight, low, high, sums)
+        kernels.column_range(contiguous(rows.some(frame.name, leaf), slice(None)), present, weight, low, high, sums)
     return _Range(low, high, sums, stored), None
 
 

@@ -3,7 +3,7 @@
 Symbols, here and in ``_plsa_em``: theta = P(topic given row), phi = P(word given topic), kept word by word so that
 the topics of one word lie side by side, a = counts of a row divided by their sum, p = sum_k theta_k phi_k the
 probability of a word in a row, r = a / p, G = sum over rows of weight * r * theta. ``tiny`` keeps p away from zero.
-float32 or float64 throughout; p is written out in float64 for the logarithm.
+theta and phi may be float32: everything is computed in float64 and rounded once, where a share is written down.
 """
 
 import numpy as np
@@ -69,7 +69,7 @@ def _row_in_lanes(x, words, inverse, weight, t, phi, G, tiny, p, new):
     Local names instead of arrays tell the compiler that nothing overlaps, so that sums stay in registers; plain
     loops of so few rounds take nearly twice as long.
 
-    IN  x, words: (m,); t: (8,); phi: (F, 8)      OUT p: float64 (at least m,); new: (8,)
+    IN  x, words: (m,); t: float64 (8,); phi: (F, 8)      OUT p: float64 (at least m,); new, G: float64 (.., 8)
     """
     t0, t1, t2, t3, t4, t5, t6, t7 = t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7]
     zero = t0 - t0
@@ -106,11 +106,14 @@ def csr_step_in_lanes(data, indices, indptr, inverse, weight, theta, phi, tiny, 
         longest = max(longest, indptr[i + 1] - indptr[i])
     p, mantissa = np.empty(longest), np.empty(longest)
     p_bits, mantissa_bits = p.view(np.int64), mantissa.view(np.int64)
+    t, new = np.empty(theta.shape[1]), np.empty(theta.shape[1])
     for i in range(theta.shape[0]):
         x, words = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
-        _row_in_lanes(x, words, inverse[i], weight[i], theta[i], phi, G, tiny, p, new_theta[i])
+        t[:] = theta[i]
+        _row_in_lanes(x, words, inverse[i], weight[i], t, phi, G, tiny, p, new)
         loglik[i] = inverse[i] * _log_sum(x, p, p_bits, mantissa, mantissa_bits)
-        _settle(theta[i], new_theta[i], flush)
+        _settle(t, new, flush)
+        new_theta[i] = new
 
 
 @kernel
@@ -118,19 +121,20 @@ def csr_step(data, indices, indptr, inverse, weight, theta, phi, tiny, flush, ne
     """One EM step of some rows: their new theta, their share of G, and their log-likelihood under the old values.
 
     IN  data, indices, indptr: the rows in CSR form; inverse: (n,) one over the row's sum, 0 for an empty row;
-        weight: (n,) of the row in G; theta: (n, K); phi: (F, K)
-    OUT new_theta: (n, K); G: (F, K), added to; loglik: float64 (n,), sum of a log p
+        weight: (n,) of the row in G, both float64; theta: (n, K); phi: (F, K)
+    OUT new_theta: (n, K); G: float64 (F, K), added to; loglik: float64 (n,), sum of a log p
     """
     longest = 0
     for i in range(theta.shape[0]):
         longest = max(longest, indptr[i + 1] - indptr[i])
     p, mantissa = np.empty(longest), np.empty(longest)
     p_bits, mantissa_bits = p.view(np.int64), mantissa.view(np.int64)
+    t, new = np.empty(theta.shape[1]), np.empty(theta.shape[1])
     for i in range(theta.shape[0]):
         x, words = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
-        t, new, w = theta[i], new_theta[i], weight[i]
-        for k in range(new.shape[0]):
-            new[k] = 0
+        w = weight[i]
+        t[:] = theta[i]
+        new[:] = 0
         for q in range(x.shape[0]):
             f, g = phi[words[q]], G[words[q]]
             probability = tiny
@@ -144,13 +148,14 @@ def csr_step(data, indices, indptr, inverse, weight, theta, phi, tiny, flush, ne
                 g[k] += wr * t[k]
         loglik[i] = inverse[i] * _log_sum(x, p, p_bits, mantissa, mantissa_bits)
         _settle(t, new, flush)
+        new_theta[i] = new
 
 
 @kernel
 def dense_ratios(X, inverse, P, tiny, loglik):
     """Turn p into r = a / p for whole rows, and take the log-likelihood on the way.
 
-    IN  X: (n, F) counts; inverse: (n,)      OUT P: (n, F), p before and r after; loglik: float64 (n,)
+    IN  X: (n, F) counts; inverse: (n,)      OUT P: float64 (n, F), p before and r after; loglik: float64 (n,)
     """
     p, mantissa = np.empty(X.shape[1]), np.empty(X.shape[1])
     p_bits, mantissa_bits = p.view(np.int64), mantissa.view(np.int64)

@@ -148,14 +148,12 @@ class Worst(NamedTuple):
 class Part:
     """What some rows contribute to a sweep."""
 
-    G: NDArray[Any]  # (n_words, width)
+    G: Floats  # (n_words, width)
     value: float  # of the log-likelihood
     worst: Worst
 
 
 def add_parts(whole: Part, part: Part) -> Part:
-    """Single leaves have G in the type of the topics; it is added up in float64."""
-    whole.G = whole.G.astype(np.float64, copy=False)
     whole.G += part.G
     whole.value += part.value
     whole.worst = whole.worst.merged(part.worst)
@@ -185,7 +183,7 @@ def sweep_leaf(rows: Rows, leaf: slice, shared: Sweep, state: NDArray[Any]) -> t
     """
     counts, phi = rows["counts"], shared.phi
     theta = shared.shares(state, rows.start + leaf.start)
-    new, G, loglik = np.empty_like(theta), np.zeros(phi.shape, dtype=phi.dtype), np.empty(theta.shape[0])
+    new, G, loglik = np.empty_like(theta), np.zeros(phi.shape), np.empty(theta.shape[0])
     step = _csr_rows if is_sparse(counts) else _dense_rows
     step(rows, leaf, shared, theta, new, G, loglik)
     part = Part(G, float(rows["weight"][leaf] @ loglik), worst_rows(rows, leaf, shared, G, lambda: loglik))
@@ -200,7 +198,7 @@ def _csr_rows(
     phi, counts = shared.phi, rows["counts"]
     step = kernels.csr_step_in_lanes if phi.shape[1] == kernels.LANES else kernels.csr_step
     indptr = counts.indptr[leaf.start : leaf.stop + 1]
-    factors = row_factors(rows, leaf, phi.dtype)
+    factors = row_factors(rows, leaf)
     step(counts.data, counts.indices, indptr, *factors, theta, phi, *shared.limits, new, G, loglik)
 
 
@@ -208,26 +206,26 @@ def _dense_rows(
     rows: Rows, leaf: slice, shared: Sweep, theta: NDArray[Any], new: NDArray[Any], G: NDArray[Any], loglik: Floats
 ) -> None:
     n_topics, (tiny, flush) = shared.n_topics, shared.limits
-    words, (inverse, weight) = shared.phi[:, :n_topics], row_factors(rows, leaf, shared.phi.dtype)
+    words, (inverse, weight) = shared.phi[:, :n_topics].astype(np.float64), row_factors(rows, leaf)
     counts = rows["counts"][leaf]
     new[:] = 0
     step = max(1, _TILE_CELLS // max(1, words.shape[0]))
     for start in range(0, theta.shape[0], step):
         part = slice(start, start + step)
-        t = theta[part, :n_topics]
+        t = theta[part, :n_topics].astype(np.float64)
         P = t @ words.T
         kernels.dense_ratios(np.ascontiguousarray(counts[part]), inverse[part], P, tiny, loglik[part])
         sums = P @ words
-        kernels.settle_rows(np.ascontiguousarray(t), sums, flush)
+        kernels.settle_rows(t, sums, flush)
         new[part, :n_topics] = sums
         G[:, :n_topics] += P.T @ (weight[part, None] * t)
 
 
-def row_factors(rows: Rows, leaf: slice, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def row_factors(rows: Rows, leaf: slice) -> tuple[Floats, Floats]:
     """One over the sum of each row, 0 for an empty one, and its weight."""
-    sums = np.asarray(rows["sums"][leaf])
+    sums = np.asarray(rows["sums"][leaf], dtype=np.float64)
     inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums > 0)
-    return inverse.astype(dtype), rows["weight"][leaf].astype(dtype)
+    return inverse, rows["weight"][leaf].astype(np.float64, copy=False)
 
 
 def worst_rows(rows: Rows, leaf: slice, shared: Sweep, G: NDArray[Any], loglik: Callable[[], Floats]) -> Worst:

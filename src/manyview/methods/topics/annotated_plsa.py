@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ...data.checks import check_number
-from ...data.parameters import Choice, Constraints, Number
+from ...data.parameters import Choice, Constraints, Either, Number
 from ...errors import ParameterError
+from ..base import say
 from ._counts import as_names
+from ._tradeoff import find_tradeoff
 from .plsa import PLSA
 
 __all__ = ["AnnotatedPLSA"]
@@ -26,9 +28,11 @@ class AnnotatedPLSA(PLSA):
     ----------
     n_clusters, n_topics, weighting, max_iter, tol, n_init, random_state, n_jobs, verbose
         As in ``PLSA``.
-    tradeoff : float from 0 to 1, default=0.2
+    tradeoff : float from 0 to 1, or "auto", default=0.2
         Weight of the items against the annotations (the paper's lambda): 1 is ``PLSA`` of the items alone, at 0 the
-        topics are learned from the annotations only.
+        topics are learned from the annotations only. "auto" holds out a fifth of the items' words and takes, of 0.1,
+        0.2, 0.5, 0.8 and 1, what makes them likeliest: items with few words lean on the annotations, items with many
+        on themselves. It takes five fits of up to three starts more.
     balance : "rows" or "mass", default="rows"
         What ``tradeoff`` weighs. "rows": each item counts ``tradeoff`` and each tag 1 - ``tradeoff``, as in the
         paper, so that 100 items beside 2,600 tags own one per cent of the objective at 0.2. "mass": all items
@@ -36,6 +40,7 @@ class AnnotatedPLSA(PLSA):
 
     Attributes
     ----------
+    tradeoff_ : float, what was used; 1 without annotations
     annotation_topics_ : ndarray (n_tags, n_topics), rows sum to one; equal shares for tags that were never used
     annotation_mass_ : ndarray (n_tags,), counts of each tag
     others : as in ``PLSA``
@@ -63,7 +68,7 @@ class AnnotatedPLSA(PLSA):
 
     _constraints: ClassVar[Constraints] = {
         **PLSA._constraints,
-        "tradeoff": Number(low=0, high=1),
+        "tradeoff": Either(Number(low=0, high=1), Choice("auto")),
         "balance": Choice("rows", "mass"),
     }
 
@@ -71,7 +76,7 @@ class AnnotatedPLSA(PLSA):
         self,
         n_clusters: int = 8,
         *,
-        tradeoff: float = 0.2,
+        tradeoff: float | Literal["auto"] = 0.2,
         balance: str = "rows",
         n_topics: int | None = None,
         weighting: str = "row",
@@ -105,6 +110,11 @@ class AnnotatedPLSA(PLSA):
         for name in ("annotation_topics_", "annotation_mass_"):  # of an earlier fit
             if hasattr(self, name):
                 delattr(self, name)
+        self.tradeoff_: Any = self.tradeoff if annotations is not None else 1.0
+        if self.tradeoff_ == "auto":
+            self.tradeoff_ = find_tradeoff(self, X, annotations)
+            if self.verbose:
+                say(f"tradeoff {self.tradeoff_}: held-out words are likeliest")
         return self._fit(X, annotations)
 
     def top_tags(self, tag_names: Any = None, n: int = 5) -> list[list[tuple[str, float]]]:
@@ -125,7 +135,7 @@ class AnnotatedPLSA(PLSA):
 
     def _check_parameters(self) -> float:
         super()._check_parameters()
-        return float(self.tradeoff)
+        return float(self.tradeoff_)
 
     def _balance(self) -> str:
         return self.balance

@@ -14,7 +14,7 @@ from ._tasks import LIMITS, Part, Sweep, padded, row_factors, worst_rows
 
 __all__ = ["device_bytes", "even_leaf", "suits", "sweep_leaf"]
 
-_NUMBER = 20  # bytes of one on the device, in single precision, and four more for every other array of the other type
+_NUMBER = 24  # bytes of one on the device, in single precision
 
 
 def suits(source: RowSource, shared: Sweep) -> bool:
@@ -25,7 +25,8 @@ def device_bytes(source: RowSource, shared: Sweep) -> int:
     """Counts by rows and by words, and the shares."""
     matrix, size = source.columns["counts"], shared.phi.dtype.itemsize
     n_numbers = matrix.nnz if is_sparse(matrix) else matrix.shape[0] * matrix.shape[1]
-    return int(n_numbers) * (_NUMBER + 2 * (size - 4)) + source.n_rows * size * (shared.n_topics + 4)
+    number = _NUMBER + matrix.dtype.itemsize - 4
+    return int(n_numbers) * number + source.n_rows * (size * shared.n_topics + 32)
 
 
 def even_leaf(rows: Rows, shared: Sweep, _: Any) -> tuple[tuple[()], Any]:
@@ -37,18 +38,17 @@ def even_leaf(rows: Rows, shared: Sweep, _: Any) -> tuple[tuple[()], Any]:
     return (), torch.full(shape, 1.0 / shared.n_topics, dtype=dtype, device=device_name())
 
 
-def _held(rows: Rows, shared: Sweep) -> tuple[Counts, Any]:
+def _held(rows: Rows) -> tuple[Counts, Any]:
     """The counts of a group on the device, and the weights of its rows; they stay there as long as these are open."""
     from scipy.sparse import csr_matrix
 
-    key = ("device", shared.phi.dtype)
-    if key not in rows.made:
+    if "device" not in rows.made:
         counts = rows["counts"] if is_sparse(rows["counts"]) else csr_matrix(rows["counts"])
         everyone = slice(0, counts.shape[0])
-        inverse, weight = (to_device(part) for part in row_factors(rows, everyone, shared.phi.dtype))
+        inverse, weight = (to_device(part) for part in row_factors(rows, everyone))
         numbers = (to_device(counts.indptr).long(), to_device(counts.indices).int(), to_device(counts.data))
-        rows.made[key] = make_counts(*numbers, inverse, weight, counts.shape[1]), to_device(rows["weight"])
-    held: tuple[Counts, Any] = rows.made[key]
+        rows.made["device"] = make_counts(*numbers, inverse, weight, counts.shape[1]), weight
+    held: tuple[Counts, Any] = rows.made["device"]
     return held
 
 
@@ -56,7 +56,7 @@ def sweep_leaf(rows: Rows, shared: Sweep, state: Any) -> tuple[Part, Any]:
     """One EM step of the rows of a group; the new shares are written over the old ones, where these need not stay."""
     import torch
 
-    (held, weight), K, width = _held(rows, shared), shared.n_topics, shared.phi.shape[1]
+    (held, weight), K, width = _held(rows), shared.n_topics, shared.phi.shape[1]
     theta = state
     if not isinstance(state, torch.Tensor):
         theta = to_device(np.ascontiguousarray(state[:, :K])).to(getattr(torch, str(shared.phi.dtype)))

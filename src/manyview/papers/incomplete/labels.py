@@ -25,7 +25,6 @@ FIGURES = ("AP, new items", "AP, items at hand")
 MISSING = 0.5  # of the views, and of the labels
 _NEW = 0.3  # of the items, none of whose labels is known
 _OFTEN = 10  # items that a label is on, at least
-_MANY = 1_000  # items from which on one draw is made
 _COMPONENTS = 10  # of iMML's imputers: its default
 _PENALTIES = tuple(10.0**power for power in range(-3, 4))
 
@@ -106,8 +105,7 @@ def rows(task: Task, scale: Scale) -> list[Row]:
     for method in IMPUTERS if task.data.imml else ():
         fill = partial(_imputed, task.data.imml, method)
         methods[f"ridge, gaps by iMML {method}"] = partial(_ridge, fill)
-    draws = 1 if task.data.views.n_items > _MANY else None
-    return [Row(name, _run(task, complete), seeds=draws) for name, complete in methods.items()]
+    return [Row(name, _run(task, complete)) for name, complete in methods.items()]
 
 
 def _run(task: Task, complete: Complete) -> Callable[[int], Found]:

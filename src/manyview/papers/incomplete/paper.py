@@ -12,11 +12,10 @@ __all__ = ["PAPER"]
 _VIEWS = (
     "Every item loses each of its views with the given probability, but for the last one it has (of two views at most "
     "half can go); the same draws for every method, and what is missing at 30 % is missing at 50 %. Every method is "
-    "told the number of classes but FusionART; our defaults, nothing chosen with the classes. Three draws, one for "
-    "what is dear: the rows below the third from 1,000 items on, all from 3,000 on. iMML's methods run with their "
-    "defaults on the views as we prepare them, one draw, the dear ones up to 1,000 (IMSR, DAIMC) or 3,000 items "
-    "(SIMCADC, EEIMVC, LFIMVC), PIMVC where every view has as many columns as there are classes. NMI is divided by the "
-    "mean entropy."
+    "told the number of classes but FusionART; our defaults, nothing chosen with the classes. Three draws, one from "
+    "3,000 items on. iMML's methods run with their defaults on the views as we prepare them, the dear ones up to 1,000 "
+    "(IMSR, DAIMC) or 3,000 items (SIMCADC, EEIMVC, LFIMVC), PIMVC where every view has as many columns as there are "
+    "classes. NMI is divided by the mean entropy."
 )
 _LABELS = (
     "As papers on incomplete views and labels do: half of the views, half of every label's yes and half of its no are "

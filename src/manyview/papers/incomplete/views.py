@@ -29,9 +29,7 @@ COLLECTIONS: dict[str, tuple[str, str]] = {
     "scene15": ("scene15", "scene photographs"),
 }
 """By name: the stored file, and what it is."""
-_FEW, _MANY = 1_000, 3_000
-"""Up to so many items every row of ours has all draws, from so many on only one; between, the first rows have all."""
-_MAIN = 3  # the consensus and k-means on filled views, in two ways
+_MANY = 3_000  # items from which on one draw is made, for every row: means of other draws do not compare
 _FUSED = 30  # dimensions of the shared space, where the views have as many
 
 Cluster = Callable[[Views, int, int], Places]
@@ -92,17 +90,12 @@ def _task(words: str, views: Views, y: Any, sources: Sources) -> Task:
 def rows(task: Task, scale: Scale) -> list[Row]:
     """A line for each method, with a figure for each share of missing views."""
     shares = SHARES[:3:2] if scale.quick else SHARES
-    n_items = task.data.views.n_items
-    first = 0 if n_items > _MANY else _MAIN if n_items > _FEW else n_items
-    found = [
-        Row(name, _run(task, cluster, shares), seeds=None if place < first else 1)
-        for place, (name, cluster) in enumerate(_ours(task.data.views, scale).items())
-    ]
+    methods = _ours(task.data.views, scale)
     asked = [method for method in IMML if takes(method, task.data.views, len(task.class_names))]
     for method in asked if task.data.imml else ():
-        outside = partial(imml_labels, task.data.imml, method)
-        found.append(Row(f"iMML {method}, prepared views", _run(task, outside, shares), seeds=1))
-    return found
+        methods[f"iMML {method}, prepared views"] = partial(imml_labels, task.data.imml, method)
+    draws = 1 if task.data.views.n_items > _MANY else None
+    return [Row(name, _run(task, cluster, shares), seeds=draws) for name, cluster in methods.items()]
 
 
 def _run(task: Task, cluster: Cluster, shares: tuple[float, ...]) -> Callable[[int], Found]:

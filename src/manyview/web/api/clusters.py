@@ -19,6 +19,7 @@ from .. import models
 from ..members import member_facts
 from ..refusals import Absent
 from .common import Here, Number, RunNumber, Text, Word, command, run_facts
+from .facets import year_counts
 
 router = APIRouter(prefix="/api/clusters", tags=["clusters"])
 
@@ -72,6 +73,7 @@ def clusters_page(
         clusters=rows,
         n_items=int(index.ids.size),
         n_unplaced=int((index.assignment(run) < 0).sum()),
+        years=year_counts(index),
         command=command(index, "show", "--run", run.id) if run else command(index, "fit"),
     )
 

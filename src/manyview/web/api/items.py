@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from itertools import compress
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,26 +11,22 @@ from numpy.typing import NDArray
 from ...collection.runs import Run
 from ...collection.tagging import word_key
 from ...data.tags import match_key
-from ...types import Mask
 from ...workflow.reading.index import Index
 from ...workflow.reading.item_facts import ItemFacts, item_facts
 from ...workflow.reading.search import Query as Search
 from ...workflow.reading.search import Term, find_rows, matching, parse_query
-from ...workflow.vocabulary.tree import tag_tree
 from .. import models
 from ..members import member_facts, shown
 from ..reasons import Explains
 from ..refusals import Absent
 from .common import Here, Number, Offset, RunNumber, Text, Word, command
+from .facets import facets_of
 from .proposals import proposal_rows
 
 router = APIRouter(prefix="/api", tags=["items"])
 
 Sort = Literal["id", "name", "confidence", "typical", "date", "newest"]
 Limit = Annotated[int, Query(ge=1, le=200)]
-LOW = 0.4
-"""Confidence below which an item is worth a look."""
-_FACETS = 100
 
 
 @router.get("/items")
@@ -122,34 +115,6 @@ def facets(index: Index, q: str = "", run_id: int | None = None) -> models.Facet
     """The answer to ``/api/facets``."""
     run = index.run(run_id)
     return facets_of(index, matching(index, parse_query(q), run), run)
-
-
-def facets_of(index: Index, mask: Mask, run: Run | None) -> models.Facets:
-    """What some items have in common."""
-    places, guessed = index.assignment(run)[mask], index.guessed(run)
-    clusters = [
-        models.ClusterCount(id=one, name=name, is_guess=one in guessed, count=int((places == one).sum()))
-        for one, name in index.cluster_names(run).items()
-    ]
-    kinds = index.kinds[mask].tolist()
-    return models.Facets(
-        total=int(mask.sum()),
-        tags=[models.TagCount(name=name, count=count) for name, count in index.tag_counts(mask)[:_FACETS]],
-        tree=[models.TagPlace(name=one.name, depth=one.depth, count=one.n_items) for one in tag_tree(index, mask)],
-        years=sorted(_counts(taken[:4] for taken in index.taken[mask].tolist()), key=lambda one: one.name),
-        cameras=_counts(compress(index.values_of("camera"), mask))[:_FACETS],
-        clusters=sorted((one for one in clusters if one.count), key=lambda one: -one.count),
-        kinds=[models.TagCount(name=kind, count=kinds.count(kind)) for kind in sorted(set(kinds))],
-        untagged=int((index.n_tags[mask] == 0).sum()),
-        low_confidence=int((index.confidence(run)[mask] < LOW).sum()),
-        unplaced=int((places < 0).sum()),
-    )
-
-
-def _counts(values: Iterable[str]) -> list[models.TagCount]:
-    """How often each value is there, the most frequent first; what has none does not count."""
-    found = Counter(filter(None, values))
-    return [models.TagCount(name=name, count=n) for name, n in sorted(found.items(), key=lambda one: (-one[1], one[0]))]
 
 
 def tags_page(index: Index, text: str = "", limit: int = 50) -> models.TagsPage:

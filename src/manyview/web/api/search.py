@@ -8,16 +8,16 @@ import numpy as np
 from fastapi import APIRouter, Query
 
 from ...collection.runs import Run
-from ...types import Mask
 from ...workflow.reading.alike import STOPS, alike_to, read_asked
-from ...workflow.reading.content import find_all
+from ...workflow.reading.content import find_all, found_mask
 from ...workflow.reading.index import Index
 from ...workflow.reading.search import Query as Search
 from ...workflow.reading.search import matching, parse_query
 from .. import models
 from ..members import member_facts
 from .common import Here, Offset, RunNumber, Text, command
-from .items import Limit, facets_of, item_rows
+from .facets import facets_of
+from .items import Limit, item_rows
 
 router = APIRouter(prefix="/api/search", tags=["search"])
 
@@ -98,6 +98,4 @@ def _like(index: Index, q: str, run: Run | None) -> models.Like | None:
 def search_facets(index: Index, q: str = "", run_id: int | None = None, more: bool = False) -> models.Facets:
     """The answer to ``/api/search/facets``."""
     run = index.run(run_id)
-    hits, _ = find_all(index, q, run, more=more)
-    mask: Mask = index.mask_of(np.array(sorted(hit.item for hit in hits), dtype=np.int64))
-    return facets_of(index, mask, run)
+    return facets_of(index, found_mask(index, q, run, more=more), run)

@@ -20,6 +20,13 @@ class Request(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class TagCount(Response):
+    """A word, and how many have it."""
+
+    name: str
+    count: int
+
+
 class Problem(Response):
     """What went wrong, in a sentence."""
 

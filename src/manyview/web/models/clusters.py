@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Response
+from .base import Response, TagCount
 from .runs import RunFacts
 
 
@@ -47,6 +47,8 @@ class ClustersPage(Response):
     clusters: list[ClusterRow]
     n_items: int
     n_unplaced: int
+    years: list[TagCount]
+    """In which years the items were taken, the first one first."""
     command: str
 
 

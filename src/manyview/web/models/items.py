@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .base import Response
+from .base import Response, TagCount
 from .clusters import Member, NearCluster
 from .proposals import Proposal
 
@@ -81,11 +81,6 @@ class ItemPage(Response):
     neighbours: dict[str, list[Neighbour]]
     previous: int | None
     next: int | None
-
-
-class TagCount(Response):
-    name: str
-    count: int
 
 
 class ClusterCount(Response):

@@ -16,6 +16,7 @@ from ...collection.history import Entry
 from ...collection.living import Standing
 from ...collection.runs import Run
 from ...collection.store import Store
+from ...figures import percent
 from ...types import Ids
 from .living import closeness_of_items
 from .state import State
@@ -112,7 +113,9 @@ class ChangeReport:
         if self.n_before:
             old = self.n_before - self.n_gone
             share = self.n_kept / old if old else 1.0
-            said.append(f"{self.n_kept} of {old} items that were there before are in the same cluster ({share:.1%})")
+            said.append(
+                f"{self.n_kept} of {old} items that were there before are in the same cluster ({percent(share, 1)})"
+            )
         told = [(self.n_new, "new"), (self.n_changed, "changed"), (self.n_gone, "gone")]
         if counted := ", ".join(f"{n} {word}" for n, word in told if n):
             said.append(counted)

@@ -21,6 +21,7 @@ from ...collection.store import Store
 from ...completion.audit import CONFIDENCE, Plan, Standing, batch_size, plan, standing
 from ...data.checks import check_number
 from ...errors import Conflict, ParameterError
+from ...figures import percent
 from ..undo import undo
 from .suggest import tag_number
 
@@ -91,7 +92,7 @@ def start_audit(collection: Store, share: float, *, tag: str | None = None, who:
             raise ParameterError(_too_few(share, probabilities))
         pairs = [one[:2] for one in found[:n]]
         detail = {"share": share, "tag": tag, "run": collection.runs.get(kind="suggest").id, "pairs": pairs}
-        summary = f"began to ask whether {share:.0%} of {n} tags are right"
+        summary = f"began to ask whether {percent(share)} of {n} tags are right"
         with collection.history.record(KIND, summary, who=who, detail={**detail, "seed": secrets.randbits(64)}):
             pass
         begun = collection.history.newest_of(KIND)
@@ -152,7 +153,7 @@ def accept_rest(collection: Store, audit: int, *, who: str | None = None) -> Ent
         known = collection.decisions.answers(batch)
         rest = [(item, words[tag]) for item, tag in batch if (item, tag) not in known]
         note = (
-            f"at least {found.share:.0%} of {now.n} are right, {CONFIDENCE:.0%} sure "
+            f"at least {percent(found.share)} of {now.n} are right, {percent(CONFIDENCE)} sure "
             f"({now.asked} asked at random, {now.right} right)"
         )
         guarantee = {
@@ -228,5 +229,5 @@ def _checked(share: float) -> float:
 
 
 def _too_few(share: float, probabilities: Any) -> str:
-    best = f"the likeliest promises {probabilities[0]:.0%}" if probabilities.size else "none is open"
-    return f"no proposals are likely enough to guarantee {share:.0%}: {best}. Choose a smaller share."
+    best = f"the likeliest promises {percent(probabilities[0])}" if probabilities.size else "none is open"
+    return f"no proposals are likely enough to guarantee {percent(share)}: {best}. Choose a smaller share."

@@ -95,23 +95,39 @@ def tag_for_cluster(
     """A word, by default the first of the cluster's name, for its members that have it not: one question to a person.
 
     Of a photo word that half of the pictures seem to show, the others are doubtful; of any other word, members that are
-    closer to another cluster. ``looks`` are those of the collection, where somebody has read them already.
+    closer to another cluster. Of a name that nobody gave, made of a tag that fewer than half of the tagged members
+    have, everybody is doubtful but those whose pictures seem to show it. ``looks`` are those of the collection, where
+    somebody has read them already.
 
     ``tag_members`` says yes to it: naming a cluster is the shortest way from nothing to tags.
     """
     state = State(collection)
-    name = state.cluster(cluster).name
-    tag = name.removesuffix("?").split(SEPARATOR)[0] if word is None else word
+    one = state.cluster(cluster)
+    own = one.name.removesuffix("?").split(SEPARATOR)[0]
+    tag = own if word is None else word
     answered = _answered(state.tags, tag)
     left = [int(state.ids[row]) for row in np.flatnonzero(state.labels == cluster).tolist() if row not in answered]
     shown = _by_looks(state, cluster, tag, answered, looks)
-    if shown is None or 2 * len(shown.items) < len(left):  # whoever says so of most of them knows better
+    if shown is None or 2 * len(shown.items) < len(left):
+        if not one.is_named and match_key(tag) == match_key(own) and _few_have(state, cluster, tag):
+            likely = set(() if shown is None else shown.items)
+            parts = ([item for item in left if (item in likely) == is_likely] for is_likely in (True, False))
+            return ClusterTag(cluster, tag, tuple(next(parts)), tuple(next(parts)), {})
+        # whoever says so of most of them knows better
         known, sure = collection.runs.confidence(state.run.id)
         unsure = set(known[sure < _PLACE_IS_SURE].tolist())
         parts = ([item for item in left if (item in unsure) == doubtful] for doubtful in (False, True))
         return ClusterTag(cluster, tag, tuple(next(parts)), tuple(next(parts)), {})
     unseen = tuple(item for item in left if item not in shown.probability)  # no picture, or none that could be read
     return ClusterTag(cluster, tag, shown.items, (*shown.doubtful, *unseen), shown.probability)
+
+
+def _few_have(state: State, cluster: int, word: str) -> bool:
+    """Have fewer than half of the tagged members of a cluster this tag?"""
+    rows = state.tags.yes[np.flatnonzero(state.labels == cluster)]
+    having = [column for column, name in enumerate(state.tags.names) if match_key(name) == match_key(word)]
+    n_tagged = int((np.diff(rows.indptr) > 0).sum())
+    return bool(2 * rows[:, having].nnz < n_tagged)
 
 
 def _by_looks(
@@ -176,7 +192,12 @@ def name_and_tag(
 def _sure_ones(collection: Store, cluster: int, word: str | None) -> tuple[int, ...]:
     asked = tag_for_cluster(collection, cluster, word)
     if not asked.items:
-        raise ParameterError(f"no member of cluster {cluster} is left that {asked.word!r} could be given to.")
+        raise ParameterError(
+            f"no member of cluster {cluster} is left that {asked.word!r} could be given to without looking. "
+            f"{len(asked.doubtful)} are doubtful: name the items that it belongs to."
+            if asked.doubtful
+            else f"no member of cluster {cluster} is left that {asked.word!r} could be given to."
+        )
     return asked.items
 
 

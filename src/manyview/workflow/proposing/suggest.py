@@ -6,7 +6,7 @@ import hashlib
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,12 +17,12 @@ from ...collection.decisions import Decided
 from ...collection.proposals import NewProposal, Proposal
 from ...collection.runs import Run
 from ...collection.store import Store
-from ...completion.evidence import Evidence
 from ...completion.probability import LEAST_DECISIONS, completeness_from_answers, untouched_scale
 from ...data.checks import check_number
 from ...data.tags import TagTable, match_key
 from ...data.views import Views
 from ...errors import ParameterError
+from ...figures import percent
 from ...renamed import renamed
 from ...types import Progress
 from ..compute import Computed, compute_views, default_views
@@ -33,6 +33,7 @@ from .why_proposed import Carriers, reason_of, sentence
 
 if TYPE_CHECKING:
     from ...completion.proposals import Proposals
+    from ...completion.reasons import Told
 
 __all__ = [
     "Line",
@@ -49,8 +50,6 @@ __all__ = [
 ]
 
 _STEP = "tag completion"
-_SOONEST = 2048
-"""Proposals whose reasons are worked out between two words of progress."""
 
 
 class Line(NamedTuple):
@@ -92,6 +91,10 @@ def suggest_tags(
     Default views that are missing are computed first. Tags and views are those of all items; an answer of no is never
     proposed again. Others may write while this computes. Where nothing has changed since the newest proposals were made
     in the same way, those stay.
+
+    Beside what ``TagCompleter`` takes for its fit and its proposals, time and memory grow straight with the proposals:
+    their reasons are worked out in blocks and kept as arrays of about 30 bytes for each part of a reason until they are
+    written, which others have to wait for. ``manyview estimate`` says how long it takes for a collection.
     """
     collection.check_writable("a search for tags")
     check_number("top", top, integer=True, low=1)
@@ -132,21 +135,21 @@ def suggest_tags(
         found = completer.propose(top=int(top), without=silent, hierarchy=hierarchy)
         if progress is not None:
             progress(_STEP, 2, 3)
-        rows = list(_rows(found, numbers, ids, progress))
+        told = list(_told_of(found, progress))
         doubts = found_doubts(completer, numbers, ids)
-    said += [f"items with tags have {completer.completeness_:.0%} of their true tags ({_how(completer)})."]
+    said += [f"items with tags have {percent(completer.completeness_)} of their true tags ({_how(completer)})."]
     said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     tagged = np.diff(tags.yes.indptr) > 0
     run = collection.runs.save_proposals(
         "combined",
-        rows,
+        _rows(found, told, numbers, ids),
         settings=settings,
         views=views,
         figures={
             "said": said,
             "state": state,
             "n_items": int(ids.size),
-            "n_proposals": len(rows),
+            "n_proposals": len(found),
             "completeness": completer.completeness_,
             "completeness_source": completer.completeness_source_,
             "untouched_scale": completer.untouched_scale_,
@@ -253,31 +256,35 @@ def _answers(collection: Store) -> list[Decided]:
 # --- what is kept of a proposal ---
 
 
-def _rows(
-    found: Proposals, numbers: Sequence[int | None], ids: Any, progress: Progress | None
-) -> Iterator[NewProposal]:
-    """Proposals as they are kept, each with its evidence."""
-    for p, one in enumerate(found):
-        if progress is not None and p % _SOONEST == 0:
-            progress("reasons", p, len(found))
-        number = numbers[one.column]
-        if number is None:
-            raise ParameterError(f"the tag {one.tag!r} is not in the vocabulary.")
-        yield NewProposal(
-            int(ids[one.item]),
-            number,
-            one.score,
-            one.probability,
-            [_kept(part, ids) for part in one.evidence if part.kind != "frequency"],
-            float(found.records[p]),
-            float(found.new[p]),
-        )
+def _told_of(found: Proposals, progress: Progress | None) -> Iterator[Told]:
+    """What speaks for the proposals, block by block; as arrays, since there may be millions."""
+    done = 0
+    for told in found.told():
+        if progress is not None:
+            progress("reasons", done, len(found))
+        done += told.left.size
+        yield told
     if progress is not None:
         progress("reasons", len(found), len(found))
 
 
-def _kept(part: Evidence, ids: Any) -> list[Any]:
-    return [part.kind, part.name, round(part.share, 3), [int(ids[row]) for row in part.items]]
+def _rows(found: Proposals, told: Sequence[Told], numbers: Sequence[int | None], ids: Any) -> Iterator[NewProposal]:
+    """Proposals as they are kept, each with its evidence."""
+    unknown = [column for column in np.unique(found.columns).tolist() if numbers[column] is None]
+    if unknown:
+        raise ParameterError(f"the tag {found.tag_names[unknown[0]]!r} is not in the vocabulary.")
+    numbered, start = np.array([-1 if number is None else number for number in numbers]), 0
+    for block in told:
+        here = slice(start, start + block.left.size)
+        start = here.stop
+        values = (ids[found.items[here]], numbered[found.columns[here]], found.scores[here], found.probabilities[here])
+        with_ids = replace(block, items=np.where(block.items < 0, -1, ids[block.items]))
+        kept = (
+            [[kind, name, round(share, 3), items] for kind, name, _, share, items in parts]
+            for parts in with_ids.parts()
+        )
+        columns = (*(value.tolist() for value in values), kept, found.records[here].tolist(), found.new[here].tolist())
+        yield from map(NewProposal, *columns)
 
 
 # --- looking through ---

@@ -26,7 +26,7 @@ from .alike import HARDLY, alike_to, most_alike_first, read_asked, say_alike
 from .index import Index
 from .search import Query, Term, find_rows, matching, parse_query
 
-__all__ = ["BEST", "NOTHING", "Answer", "Hit", "find_all", "search_all", "word_rankings"]
+__all__ = ["BEST", "NOTHING", "Answer", "Hit", "find_all", "found_mask", "search_all", "word_rankings"]
 
 BEST = "best"
 """The order of a search that asks pictures too: tags first, then words, then what is seen."""
@@ -124,6 +124,15 @@ def find_all(
     by_item = {hit.item: hit for hit in hits}
     rows = find_rows(index, index.mask_of(np.array(sorted(by_item), dtype=np.int64)), run, sort)
     return [by_item[item] for item in index.ids[rows].tolist()], answer
+
+
+def found_mask(index: Index, text: str, run: Run | None, *, more: bool = False) -> Mask:
+    """Which items ``find_all`` finds. Where pictures are not asked nothing is put in order, which takes the longest."""
+    query = parse_query(text)
+    if not any(_is_free(term) or (term.kind == "like" and not term.negated) for term in query.terms):
+        return matching(index, query, run)
+    hits, _ = find_all(index, text, run, more=more)
+    return index.mask_of(np.array(sorted(hit.item for hit in hits), dtype=np.int64))
 
 
 def _is_free(term: Term) -> bool:

@@ -148,7 +148,7 @@ def _cost(facts: Facts, kind: str, method: str | None, n_clusters: int | None) -
     """Seconds here and bytes, without views that are to be computed and without the start."""
     n, cores = facts.shape.n_items, facts.cores
     if kind == "suggest":
-        return 2.4e-3 * n / cores, _BASE + 15_000.0 * n
+        return 0.8e-3 * n / cores, _BASE + 350e6 + 2_000.0 * n
     if kind == "add":
         return 2e-3 * n / cores, _BASE + 1_000.0 * n
     after = cost_of_profiles(n) + cost_of_map(n)

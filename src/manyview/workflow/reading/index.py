@@ -6,6 +6,7 @@ part, for as long as the catalogue's count of changes says that the part is the 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,11 @@ class Index:
         self._parts = parts or Parts()
         self.called = str(collection.path)
         """What commands call the collection."""
-        self.versions: dict[str, int] = self._reading.versions()
+
+    @functools.cached_property
+    def versions(self) -> dict[str, int]:
+        """How often each part of the collection has changed; read at the first question: a thumbnail asks none."""
+        return self._reading.versions()
 
     def part(self, name: str, of: str, build: Callable[[], Part], *more: Hashable) -> Part:
         """Something read from the collection, kept until one of the parts it is made of changes."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...collection.store import Store
+from ...figures import percent
 from ..compute import default_views
 from .estimate import estimate_first_fit, facts_of
 
@@ -50,7 +51,8 @@ class Inventory:
             share = self.n_untagged / max(1, self.n_items)
             letters = "" if set(self.scripts) == {"Latin"} else f"; letters: {', '.join(self.scripts)}"
             lines.append(
-                f"{self.n_tags} different tags, {self.n_tag_uses} in all; {share:.0%} of the items have no tag{letters}"
+                f"{self.n_tags} different tags, {self.n_tag_uses} in all; {percent(share)} of the items have no tag"
+                f"{letters}"
             )
         else:
             lines.append("no tags")

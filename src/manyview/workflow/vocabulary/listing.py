@@ -12,6 +12,7 @@ from ...collection.store import Store
 from ...data.near_words import near_words, spelling_groups
 from ...data.tags import TagTable, match_key
 from ...errors import ParameterError
+from ...features.sentences import words_of_english
 
 __all__ = ["ORDERS", "Kin", "TagLine", "kin_of_tags", "list_tags"]
 
@@ -126,7 +127,7 @@ def kin_of_tags(collection: Store, *, meaning: bool = True) -> list[Kin]:
 
     for group in spelling_groups(list(used), list(used.values())):
         put("spelling", group, "differ only in case, spaces, hyphens or accents")
-    for pair in near_words(used):
+    for pair in near_words(used, words_of_english()):
         why = {"number": "are singular and plural of one word", "letter": "differ by a letter"}[pair.kind]
         put(pair.kind, (pair.kept, pair.other), why)
     for one, other in _translations(used):
@@ -149,15 +150,12 @@ def _related(collection: Store) -> set[frozenset[str]]:
 
 
 def _translations(used: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Words of different languages that are in our own list of photo words."""
-    from ...meaning.words import as_english, english_words
+    """Words of different languages that are in our own list of photo words, as far as the collection speaks them."""
+    from ...meaning.words import translated
 
-    english = {match_key(word) for word in english_words()}
     groups: dict[str, list[str]] = defaultdict(list)
-    for name in used:
-        meant = as_english(name, "en")
-        if match_key(meant) in english:
-            groups[match_key(meant)].append(name)
+    for name, meant in translated(used).items():
+        groups[match_key(meant)].append(name)
     return [(group[0], other) for group in groups.values() for other in group[1:]]
 
 

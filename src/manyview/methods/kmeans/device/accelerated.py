@@ -133,6 +133,6 @@ class _Exchange:
 def _settled(rows: Rows, shared: Round, tied: Any) -> Any:
     """Labels of rows that are tied, as this process decides them."""
     which = tied.cpu().numpy()
-    few = Rows(0, {name: column[which] for name, column in rows.columns.items()}, {})
+    few = rows.taken(which)
     alone = replace(shared, move=None, pairs=Pairs(), sum_rows=False, rooms=None)
     return to_device(here.round_leaf(few, slice(0, which.size), alone, None)[1]).int()

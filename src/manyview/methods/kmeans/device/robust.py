@@ -121,7 +121,7 @@ def _lengths(rows: Rows, held: _Held, shared: Round, labels: Any) -> Any:
 def _settled(rows: Rows, shared: Round, tied: Any, weights: Any) -> Any:
     """Labels of rows that are tied, as this process decides them."""
     which = tied.cpu().numpy()
-    few = Rows(0, {name: column[which] for name, column in rows.columns.items()}, {})
+    few = rows.taken(which)
     labels = assign_block(open_views(few, shared.frame), slice(0, which.size), shared, weights[:, tied].cpu().numpy())
     return to_device(labels.astype(np.int32))
 

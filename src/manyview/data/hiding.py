@@ -1,4 +1,4 @@
-"""Hide some of what is known, so that it can be looked for."""
+"""Hide some of the tags that are known, so that they can be looked for."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import is_sparse
-from ..data.checks import as_generator, check_number
-from ..data.tags import TagTable, as_tag_table
-from ..data.views import Views
 from ..errors import ParameterError
+from .checks import as_generator, check_number
+from .tags import TagTable, as_tag_table
 
-__all__ = ["can_be_found", "count_duplicates", "hide_tags"]
+__all__ = ["can_be_found", "hide_tags"]
 
 
 def hide_tags(tags: Any, hide: float = 0.4, random_state: Any = 0, *, on_items: int = 1) -> tuple[TagTable, Any]:
@@ -51,22 +49,3 @@ def _some(pairs: Any, kept: Any) -> Any:
 
     ones = np.ones(int(kept.sum()), dtype=np.float32)
     return csr_matrix((ones, (pairs.row[kept], pairs.col[kept])), shape=pairs.shape)
-
-
-def count_duplicates(views: Views | None, table: TagTable) -> int:
-    """How many items have exactly the views and tags of an earlier one; without views nobody can tell."""
-    if views is None:
-        return 0
-    seen = {b"".join(_row_bytes(matrix, item) for matrix in (*views.values(), table.yes)) for item in range(len(views))}
-    return len(views) - len(seen)
-
-
-def _row_bytes(matrix: Any, item: int) -> bytes:
-    from hashlib import blake2b
-
-    if is_sparse(matrix):
-        inside = slice(matrix.indptr[item], matrix.indptr[item + 1])
-        row = matrix.indices[inside].tobytes() + matrix.data[inside].tobytes()
-    else:
-        row = np.ascontiguousarray(matrix[item]).tobytes()
-    return blake2b(row, digest_size=16).digest()

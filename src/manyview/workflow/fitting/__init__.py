@@ -1,0 +1,1 @@
+"""The model of a fit, and what is kept of one that was stopped."""

@@ -1,0 +1,37 @@
+"""Rows in several pieces: any part of them is what it would be in one matrix, and nothing is copied without need."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from manyview.data.source import Pieces, Rows
+
+X = np.random.default_rng(0).normal(size=(23, 4))
+EDGES = [0, 5, 5, 12, 13, 23]  # one piece is empty, one has a single row
+
+
+def pieces(matrix):
+    return Pieces([matrix[low:high] for low, high in itertools.pairwise(EDGES)])
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_matrix])
+def test_any_rows_are_those_of_the_whole(kind):
+    whole = kind(X)
+    parts = pieces(whole)
+    dense = np.asarray if kind is np.asarray else lambda found: found.toarray()
+    for start in range(23):
+        for stop in range(start, 24):
+            found = parts[start:stop]
+            assert found.shape == (stop - start, 4) and np.array_equal(dense(found), X[start:stop])
+    assert np.array_equal(dense(parts.whole()), X) and parts.whole() is parts.whole()
+
+
+def test_rows_of_one_piece_are_not_copied():
+    rows = Rows(7, {"view x": pieces(X), "weight": np.arange(23.0)}, {})
+    assert np.shares_memory(rows.some("view x", slice(6, 12)), X)
+    assert not np.shares_memory(rows.some("view x", slice(4, 7)), X)
+    assert np.shares_memory(rows.part(slice(13, 20))["view x"], X)
+    assert rows.part(slice(13, 20)).start == 20 and np.array_equal(rows["view x"], X)
+    assert np.array_equal(rows.taken(np.array([20, 3]))["view x"], X[[20, 3]])
