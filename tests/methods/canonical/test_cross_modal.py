@@ -97,7 +97,9 @@ def test_untagged_items_are_no_cluster_where_features_are_more_than_items(seed, 
     topic, is_tagged = np.arange(160) % 4, np.arange(160) % 8 < 4
     looks = rng.normal(size=(4, 400))[topic] * 0.5 + rng.normal(size=(160, 400))
     vocabulary = [[f"{t}{letter}" for letter in "abcdef"] for t in range(4)]
-    tags = [[word for word in vocabulary[t] if has and rng.random() < 0.5] for t, has in zip(topic, is_tagged)]
+    tags = [
+        [word for word in vocabulary[t] if has and rng.random() < 0.5] for t, has in zip(topic, is_tagged, strict=True)
+    ]
     model = CrossModalClustering(4, random_state=0).fit({"looks": looks, "tags": tags})
     lacks = np.array([not words for words in tags])
     short = model.fusion_._fused(model._smoothed(model._new_views(model._new_entries({"looks": looks, "tags": tags}))))

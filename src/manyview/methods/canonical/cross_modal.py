@@ -75,8 +75,8 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
     Notes
     -----
     Time and memory are those of the parts; the largest is one pass over the looks, O(n_items D^2), and k-means in
-    ``n_components`` dimensions. An item whose tag row is empty is placed by its looks: nothing is known of its tags. Its
-    row is made as long as those of tagged items are in the mean, and so for everybody who lacks a view.
+    ``n_components`` dimensions. An item whose tag row is empty is placed by its looks: nothing is known of its tags.
+    Its row is made as long as those of tagged items are in the mean, and so for everybody who lacks a view.
 
     C. Jin and others, "Cross-modal image clustering via canonical correlation analysis", AAAI 2015.
 
