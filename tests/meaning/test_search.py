@@ -165,5 +165,7 @@ def test_words_in_the_language_of_the_machine(monkeypatch):
     assert (as_english("Sonnenuntergang"), as_english("PLAGE"), as_english("sea")) == ("sunset", "beach", "sea")
     assert as_english("meer", "nl") == "lake" and as_english("meer", "de") == "sea"
     assert as_english("a red bicycle") == "a red bicycle"
+    assert [as_english(word) for word in ("water", "arena", "ape")] == ["water", "arena", "ape"]  # Italian has them too
+    assert as_english("water", "it") == "toilet"
     with pytest.raises(ParameterError, match="language must be one of"):
         photo_words("xx")

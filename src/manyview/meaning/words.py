@@ -68,17 +68,19 @@ def language_here() -> str:
 def as_english(text: str, language: str | None = None) -> str:
     """A text in English, where it is one of the words in some language; any other text as it is.
 
-    ``language`` is asked first: "mare" is the sea in Italian. An English word stays what it is.
+    ``language`` is asked first: "mare" is the sea in Italian. An English word stays what it is otherwise, though some
+    other language may have it too: "water" is no toilet.
 
     >>> as_english("Sonnenuntergang"), as_english("two dogs in the snow")
     ('sunset', 'two dogs in the snow')
     """
-    asked = check_language(language)
-    for one in dict.fromkeys((asked, *LANGUAGES)):
-        found = _dictionary(one).get(match_key(text))
-        if found is not None:
-            return found
-    return text
+    from ..features.sentences import words_of_english
+
+    asked, key = check_language(language), match_key(text)
+    of_these = next((one for one in dict.fromkeys((asked, *LANGUAGES)) if key in _dictionary(one)), None)
+    if of_these is None or (of_these not in (asked, "en") and key in words_of_english()):
+        return text
+    return _dictionary(of_these)[key]
 
 
 def word_number(text: str, language: str | None = None) -> int | None:
