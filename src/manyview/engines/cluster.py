@@ -30,7 +30,8 @@ __all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 _ANSWER = 10.0  # seconds in which a scheduler answers
 _LOOK = 5.0  # seconds between two looks at who is there
 _ALONE = 120.0  # so long a fit waits for workers when the last has gone
-_LIVES = 2  # how often a span is sent that Dask has given up
+_LIVES = 2  # how often so many workers as Dask lets a task kill may die over a span
+_MOST_SENT = 20  # how often a span is sent at most that workers die before they begin with
 _IN_A_TASK = 100_000  # bytes that are sent with every task; more goes through the folder
 
 
@@ -157,7 +158,7 @@ class _Pass:
         self.engine, self.call, self.told, self.source, self.spans = engine, call, told, source, spans
         self.states = [None] * len(spans) if states is None else states
         self._futures: dict[int, Any] = {}
-        self._lives = dict.fromkeys(range(len(spans)), _LIVES)
+        self._sent = dict.fromkeys(range(len(spans)), 0)
 
     def submit(self, numbers: Iterable[int]) -> None:
         """Send tasks: one graph for all of those that belong to one worker, since a graph costs what ten tasks do."""
@@ -166,7 +167,8 @@ class _Pass:
             by_worker.setdefault(self.engine.where(self.source, self.spans[number]), []).append(number)
         for where, here in by_worker.items():
             soft = {} if where is None else {"workers": [where], "allow_other_workers": True}
-            keys = [f"manyview-{self.call}-{number}-{self._lives[number]}" for number in here]
+            keys = [f"manyview-{self.call}-{number}-{self._sent[number]}" for number in here]
+            marks = [str(self._mark(number)) for number in here]
             given = {"call": self.call, "told": self.told, "folder": str(self.engine.folder)}
             spans, states = [self.spans[number] for number in here], [self.states[number] for number in here]
             pieces = [self.source.pieces(span.start, span.stop, self.source.is_held) for span in spans]
@@ -176,18 +178,20 @@ class _Pass:
                 work = delayed(_work, pure=False)
                 tasks = [
                     work(*one, **given, dask_key_name=key)
-                    for *one, key in zip(spans, states, pieces, keys, strict=True)
+                    for *one, key in zip(spans, states, pieces, marks, keys, strict=True)
                 ]
                 futures = self.engine.client.compute(tasks, **soft)
             else:
-                futures = self.engine.client.map(_work, spans, states, pieces, key=keys, pure=False, **given, **soft)
+                futures = self.engine.client.map(
+                    _work, spans, states, pieces, marks, key=keys, pure=False, **given, **soft
+                )
             self._futures |= zip(here, futures, strict=True)
 
     def result(self, number: int) -> tuple[Any, Any]:
         """The partial result and the state of one span.
 
-        Dask blames every task that a dead worker was to run, and gives one up after some deaths. Such a task is sent
-        once more: by then one that really kills its worker waits to be asked for, or is the one asked for.
+        Dask blames every task that a dead worker was to run, and gives one up after some deaths. It is sent again
+        unless the workers died while they ran it, twice as many as Dask allows.
         """
         from distributed import KilledWorker
         from distributed.comm import CommClosedError
@@ -197,15 +201,16 @@ class _Pass:
             try:
                 partial, state, where = self.engine.waited(self._futures.pop(number))
             except KilledWorker as error:
-                self._lives[number] -= 1
-                if self._lives[number] > 0:
+                self._sent[number] += 1
+                n_killed = _size(self._mark(number))
+                if n_killed < _LIVES * (error.args[2] + 1) and self._sent[number] < _MOST_SENT:
                     self.engine.forget_place(self.source, span)
                     self.submit([number])
                     continue
                 raise WorkerError(
-                    f"rows {span.start} to {span.stop - 1}{_files_of(self.source)} killed "
-                    f"{_LIVES * (error.args[2] + 1)} workers, the last {error.args[1].address}. Look at its log, most "
-                    f"often for want of memory{self.engine.what_is_kept}."
+                    f"rows {span.start} to {span.stop - 1}{_files_of(self.source)} killed {n_killed} workers, the last "
+                    f"{error.args[1].address}. Look at its log, most often for want of memory"
+                    f"{self.engine.what_is_kept}."
                 ) from error
             except (CommClosedError, OSError, TimeoutError) as error:
                 raise WorkerError(
@@ -214,9 +219,16 @@ class _Pass:
             self.engine.remember_place(self.source, span, where)
             return partial, state
 
+    def _mark(self, number: int) -> Path:
+        """A file with one byte for each worker that has begun with a span and not come to its end."""
+        return self.engine.folder / f"begun-{self.call}-{number}"
+
     def end(self) -> None:
         for future in self._futures.values():
             future.cancel()
+        for number, n_sent in self._sent.items():
+            if n_sent:
+                forget(self._mark(number))
         if isinstance(self.told, Path):
             forget(self.told)
 
@@ -242,16 +254,27 @@ def _what_was_told(call: str, told: bytes | Path) -> Any:
     return found
 
 
-def _work(span: Span, state: Any, pieces: Any, *, call: str, told: bytes | Path, folder: str) -> tuple[Any, Any, str]:
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _work(
+    span: Span, state: Any, pieces: Any, mark: str, *, call: str, told: bytes | Path, folder: str
+) -> tuple[Any, Any, str]:
     """What a worker does: open the rows of a span, run the task on every leaf, leave the new state in a file."""
     from distributed import get_worker
 
-    task, source, shared, combine = _what_was_told(call, told)
-    rows = source.rows(span.start, span.stop, pieces)
-    state = state.read() if isinstance(state, Kept) else state
-    with thread_limits().limit(limits=1, user_api="blas"):
-        partial, new = run_span(task, rows, span.leaves, shared, state, combine)
-    return partial, None if new is None else filed(Path(folder), new), get_worker().address
+    with open(mark, "ab") as begun:
+        begun.write(b".")
+    try:
+        task, source, shared, combine = _what_was_told(call, told)
+        rows = source.rows(span.start, span.stop, pieces)
+        state = state.read() if isinstance(state, Kept) else state
+        with thread_limits().limit(limits=1, user_api="blas"):
+            partial, new = run_span(task, rows, span.leaves, shared, state, combine)
+        return partial, None if new is None else filed(Path(folder), new), get_worker().address
+    finally:  # but not where the worker is killed
+        forget(Path(mark))
 
 
 def is_client(value: Any) -> bool:
