@@ -358,7 +358,7 @@ def test_rows_that_kill_their_worker_are_named(tmp_path):
     with few, start(2) as here, Client(here) as client, manyview.on(client, folder=tmp_path / "w"):
         with (
             working(1) as engine,
-            pytest.raises(WorkerError, match=r"rows 1000 to 1999 of .*looks.npy.* killed 4 workers"),
+            pytest.raises(WorkerError, match=r"rows 1000 to 1999 of .*looks.npy.* killed 8 workers"),
         ):
             source = engine.place(source_of(views, np.ones(N)))
             plan = base.cut(N, 1.0, 1000, 1.0)

@@ -30,7 +30,7 @@ __all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 _ANSWER = 10.0  # seconds in which a scheduler answers
 _LOOK = 5.0  # seconds between two looks at who is there
 _ALONE = 120.0  # so long a fit waits for workers when the last has gone
-_LIVES = 2  # how often so many workers as Dask lets a task kill may die over a span
+_LIVES = 4  # how often so many workers as Dask lets a task kill may die over a span
 _MOST_SENT = 20  # how often a span is sent at most that workers die before they begin with
 _IN_A_TASK = 100_000  # bytes that are sent with every task; more goes through the folder
 
@@ -191,7 +191,7 @@ class _Pass:
         """The partial result and the state of one span.
 
         Dask blames every task that a dead worker was to run, and gives one up after some deaths. It is sent again
-        unless the workers died while they ran it, twice as many as Dask allows.
+        unless the workers died while they ran it, four times as many as Dask allows: by chance some may.
         """
         from distributed import KilledWorker
         from distributed.comm import CommClosedError
