@@ -345,8 +345,9 @@ def _held_alone(path: Path, what: str) -> int:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if os.path.exists(path) and os.path.samestat(os.fstat(handle), os.stat(path)):
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, str(os.getpid()).encode(), 0)
+                with store_errors(path, "lock"):
+                    os.ftruncate(handle, 0)
+                    os.pwrite(handle, str(os.getpid()).encode(), 0)
                 return handle
         except BlockingIOError:
             holder = os.pread(handle, 20, 0).decode(errors="replace") or "?"

@@ -150,7 +150,7 @@ export async function facets(query: Query): Promise<Facets> {
     years: named(count((row) => (row.taken ? [row.taken.slice(0, 4)] : []))),
     cameras: named(count((row) => (row.camera ? [row.camera] : []))).sort(most).slice(0, FACETS),
     tags: named(count((row) => row.tags)).sort(most).slice(0, FACETS),
-    clusters: clusters.sort(most),
+    clusters: clusters.sort((a, b) => most(a, b) || a.id - b.id),
     kinds: named(count((row) => [row.kind])),
     untagged: rows.filter((row) => row.n_tags === 0).length,
     low_confidence: rows.filter((row) => row.confidence !== null && row.confidence < LOW).length,

@@ -62,7 +62,7 @@ def _cluster_counts(index: Index, places: Ints, run: Run | None) -> list[models.
         for one, name in names.items()
         if counts[one]
     ]
-    return sorted(found, key=lambda one: -one.count)
+    return sorted(found, key=lambda one: (-one.count, one.id))
 
 
 def _counts(values: Iterable[str]) -> list[models.TagCount]:
