@@ -309,7 +309,7 @@ def test_every_cluster_has_its_own_look_and_keeps_it(page):
     opened(page)
     first = marks(page)
     assert len(first) == 10 and len({shape for _, shape in first}) == 10
-    assert len({colour for colour, _ in first}) == 8  # all there are, before a shape comes twice
+    assert len({colour for colour, _ in first}) >= 6  # how many of the eight hangs on who borders on whom
     page.get_by_role("complementary", name="Legend").get_by_role("button", name=re.compile("^Show ")).first.click()
     assert marks(page) == first
     page.reload()
