@@ -114,7 +114,7 @@ def _longest_by_processor(page: Any) -> float:
     events: list[dict[str, Any]] = []
     ended: list[Any] = []
     tracer.on("Tracing.dataCollected", lambda part: events.extend(part["value"]))
-    tracer.on("Tracing.tracingComplete", ended.append)
+    tracer.on("Tracing.tracingComplete", lambda said: ended.append(said))
     tracer.send("Tracing.start", {"categories": "devtools.timeline,toplevel", "transferMode": "ReportEvents"})
     page.evaluate("scrollTo(0, 0)")
     _scroll(page)
