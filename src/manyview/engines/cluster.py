@@ -207,9 +207,12 @@ class _Pass:
                     self.engine.forget_place(self.source, span)
                     self.submit([number])
                     continue
+                rows = f"rows {span.start} to {span.stop - 1}{_files_of(self.source)}"
+                what = (
+                    f"{rows} killed {n_killed} workers" if n_killed else f"workers died before they began with {rows}"
+                )
                 raise WorkerError(
-                    f"rows {span.start} to {span.stop - 1}{_files_of(self.source)} killed {n_killed} workers, the last "
-                    f"{error.args[1].address}. Look at its log, most often for want of memory"
+                    f"{what}, the last {error.args[1].address}. Look at its log, most often for want of memory"
                     f"{self.engine.what_is_kept}."
                 ) from error
             except (CommClosedError, OSError, TimeoutError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shlex
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -93,6 +94,8 @@ def fit_collection(
     collection.check_writable("a fit")
     chosen = find_method(method)
     method = chosen.name
+    views = None if views is None else list(views)
+    again = _command(collection, method, n_clusters, views, annotations, seed, fresh)
     language = check_language(language)
     if len(collection.items) < 2:
         raise ParameterError(f"{collection.path} has {len(collection.items)} items; clusters need at least two.")
@@ -133,7 +136,7 @@ def fit_collection(
         said += _changed_defaults(collection, earlier.run_id, chosen)
     costs = _costs(different, places.size, chosen, n_clusters, earlier, n_jobs)
     listening = at_work(f"fitting {method}", progress, costs)
-    with work_of(collection, different, their_tags, theirs, settings | {"method": method}, earlier) as stages:
+    with work_of(collection, different, their_tags, theirs, settings | {"method": method}, earlier, again) as stages:
         with listening, collection.unlocked(), warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", UserWarning)
             if earlier is not None:
@@ -240,6 +243,23 @@ def _draw(
     before = collection.maps.newest()
     drawn = draw_map(profiles.likeness, ids, before, seed=seed, n_jobs=n_jobs)
     return drawn if drawn.ids.size else None
+
+
+def _command(
+    collection: Store,
+    method: str,
+    n_clusters: int | None,
+    views: list[str] | None,
+    annotations: str | os.PathLike[str] | None,
+    seed: int,
+    fresh: bool,
+) -> str:
+    """What does this fit again, in a shell."""
+    parts = ["manyview", "fit", str(collection.path), "-m", method, "--seed", str(seed)]
+    parts += [] if n_clusters is None else ["-k", str(n_clusters)]
+    parts += [part for name in views or () for part in ("--view", name)]
+    parts += [] if annotations is None else ["--annotations", os.path.abspath(annotations)]
+    return shlex.join(parts + ["--fresh"] * fresh)
 
 
 def _costs(

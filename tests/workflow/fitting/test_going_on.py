@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -79,6 +80,19 @@ def test_rounds_number_and_model_are_gone_on_from(tmp_path, monkeypatch):
         assert run_of(collection, run) == undisturbed
         assert not (collection.path / "work").exists() and unfinished(collection.path) == []
         assert "work" not in str(collection.files())
+
+
+def test_what_goes_on_is_told_whole(tmp_path, monkeypatch):
+    home = tmp_path / "my pictures"
+    home.mkdir()
+    with make_collection(home, n_items=120) as collection:
+        with monkeypatch.context() as patch, pytest.raises(Stop):
+            stop_in_rounds(patch, 5)
+            collection.fit("rmkmc", 4, views=["looks", "tags"], seed=3, fresh=True, n_jobs=1)
+        (told,) = unfinished(collection.path)
+    command = told.split("`")[1]
+    wanted = f"manyview fit {collection.path} -m rmkmc --seed 3 -k 4 --view looks --view tags --fresh"
+    assert " ".join(shlex.split(command)) == wanted and f"'{collection.path}'" in command
 
 
 def test_a_changed_collection_never_goes_on_from_old_rounds(tmp_path, monkeypatch):

@@ -41,8 +41,9 @@ def work_of(
     theirs: Annotations | None,
     settings: Mapping[str, Any],
     earlier: Earlier | None,
+    command: str,
 ) -> AbstractContextManager[Stages]:
-    """The stages of this fit, which are kept under all that goes into it."""
+    """The stages of this fit, which are kept under all that goes into it; ``command`` is what does it again."""
     given = dict(settings) | {"ids": X.ids, "tags": tags.names}
     for name, matrix in (("yes", tags.yes), ("no", tags.no), ("theirs", None if theirs is None else theirs.counts)):
         parts = () if matrix is None else (matrix.data, matrix.indices, matrix.indptr)
@@ -50,9 +51,7 @@ def work_of(
     if earlier is not None:
         given["earlier"] = earlier.labels
     digest = fingerprint("fit of a collection", given, [source_of(X, np.ones(X.n_items))])
-    k = "" if settings["n_clusters"] is None else f" -k {settings['n_clusters']}"
-    about = {"command": f"manyview fit {collection.path} -m {settings['method']}{k} --seed {settings['seed']}"}
-    return kept_work(collection.path / layout.WORK, f"fit-{digest}", about)
+    return kept_work(collection.path / layout.WORK, f"fit-{digest}", {"command": command})
 
 
 def go_on(
