@@ -98,7 +98,7 @@ def keep_alike(products, present, own, ids, best):
     OUT  ids int32 (q, k): places of the candidates; best (q, k): their products; left as they are where there are fewer
     """
     for i in range(products.shape[0]):
-        near, found, keys, n_kept = products[i], ids[i], best[i], 0
+        near, found, keys, n_kept = products[i], ids[i], best[i], np.int64(0)
         for j in range(near.shape[0]):
             if n_kept == keys.shape[0] and near[j] <= keys[n_kept - 1]:
                 continue
@@ -115,13 +115,13 @@ def join_alike(more, products, ids, best):
     """
     k = best.shape[1]
     for i in range(more.shape[0]):
-        keys, found, n_kept = best[i], ids[i], 0
+        keys, found, n_kept = best[i], ids[i], np.int64(0)
         while n_kept < k and keys[n_kept] > -np.inf:
             n_kept += 1
         for r in range(k):
             if products[i, r] == -np.inf:
                 break
-            n_kept = keep_largest(products[i, r], more[i, r], keys, found, n_kept)
+            n_kept = keep_largest(products[i, r], np.int64(more[i, r]), keys, found, n_kept)
 
 
 @kernel

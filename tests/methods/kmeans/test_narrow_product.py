@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from manyview.methods.kmeans import _narrow_product_kernels as narrow
-from manyview.methods.kmeans._scaled_views import DenseView
+from manyview.methods.kmeans._scaled_views import DenseView, contiguous
 
 DTYPES = [np.float32, np.float64]
 
 
 def product(X, F):
     out = np.full((X.shape[0], F.shape[1]), np.nan, dtype=X.dtype)
-    narrow.narrow_product(X, F, out)
+    narrow.narrow_product(contiguous(X, slice(None)), F, out)
     return out
 
 

@@ -142,37 +142,36 @@ def test_one_view_with_squared_start_equals_scikit_learn_after_one_round(seed):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_kernels_equal_their_numpy_twins(dtype, seed):
     rng = np.random.default_rng(seed)
-    X, F = rng.normal(size=(30, 7)).astype(dtype), rng.normal(size=(4, 7)).astype(dtype)
+    X, F = _read_only(rng.normal(size=(30, 7)).astype(dtype)), rng.normal(size=(4, 7)).astype(dtype)
     scale = rng.random(7).astype(dtype)
     present, labels = rng.random(30) < 0.8, rng.integers(-1, 4, size=30)
     weight = rng.random(30)
     held = present & (labels >= 0)
     close = {"rtol": 1e-4, "atol": 1e-6} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-12}
     squares = (((X - F[labels]) * scale) ** 2).sum(1)
-    for part in (X, _read_only(X)):
-        out = np.empty(30)
-        view_kernels.row_norms(part, present, scale, out)
-        assert np.allclose(out, np.where(present, np.linalg.norm(X * scale, axis=1), 0), **close)
-        view_kernels.pair_squared_distances(part, present, scale, np.arange(30), labels, F, out)
-        assert np.allclose(out, np.where(held, squares, 0), **close)
-        lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7)), np.zeros(4)
-        total = view_kernels.lengths_and_sums(part, present, scale, labels, weight, F, 0.1, lengths, sums, mass)
-        apart = X.astype(float) - F[labels]  # float64 throughout, whatever the data are
-        e = np.sqrt(((apart * scale) ** 2).sum(1) + 0.01)
-        expected = np.where(held, e, np.inf).astype(dtype)
-        assert np.allclose(lengths, expected, rtol=0 if dtype is np.float32 else 1e-15, atol=0)
-        assert total == pytest.approx((weight * e)[held].sum(), rel=1e-14)
-        one_hot = (labels[:, None] == np.arange(4)) * (held * weight * 0.5 / e.astype(dtype))[:, None]
-        assert np.allclose(sums, one_hot.T @ apart, rtol=1e-12, atol=1e-13)
-        assert np.allclose(mass, one_hot.sum(0), rtol=1e-14)
-        sums, mass = np.zeros((4, 7)), np.zeros(4)
-        view_kernels.add_differences(part, present, labels, weight, F, sums, mass)
-        one_hot = (labels[:, None] == np.arange(4)) * (held * weight)[:, None]
-        assert np.allclose(sums, one_hot.T @ (X - F[labels]), **close) and np.allclose(mass, one_hot.sum(0))
-        low, high, column = np.full(7, np.inf), np.full(7, -np.inf), np.zeros(7)
-        view_kernels.column_range(part, present, weight, low, high, column)
-        assert np.array_equal(low, X[present].min(0)) and np.array_equal(high, X[present].max(0))
-        assert np.allclose(column, weight[present] @ X[present], **close)
+    out = np.empty(30)
+    view_kernels.row_norms(X, present, scale, out)
+    assert np.allclose(out, np.where(present, np.linalg.norm(X * scale, axis=1), 0), **close)
+    view_kernels.pair_squared_distances(X, present, scale, np.arange(30), labels, F, out)
+    assert np.allclose(out, np.where(held, squares, 0), **close)
+    lengths, sums, mass = np.empty(30, dtype=dtype), np.zeros((4, 7)), np.zeros(4)
+    total = view_kernels.lengths_and_sums(X, present, scale, labels, weight, F, 0.1, lengths, sums, mass)
+    apart = X.astype(float) - F[labels]  # float64 throughout, whatever the data are
+    e = np.sqrt(((apart * scale) ** 2).sum(1) + 0.01)
+    expected = np.where(held, e, np.inf).astype(dtype)
+    assert np.allclose(lengths, expected, rtol=0 if dtype is np.float32 else 1e-15, atol=0)
+    assert total == pytest.approx((weight * e)[held].sum(), rel=1e-14)
+    one_hot = (labels[:, None] == np.arange(4)) * (held * weight * 0.5 / e.astype(dtype))[:, None]
+    assert np.allclose(sums, one_hot.T @ apart, rtol=1e-12, atol=1e-13)
+    assert np.allclose(mass, one_hot.sum(0), rtol=1e-14)
+    sums, mass = np.zeros((4, 7)), np.zeros(4)
+    view_kernels.add_differences(X, present, labels, weight, F, sums, mass)
+    one_hot = (labels[:, None] == np.arange(4)) * (held * weight)[:, None]
+    assert np.allclose(sums, one_hot.T @ (X - F[labels]), **close) and np.allclose(mass, one_hot.sum(0))
+    low, high, column = np.full(7, np.inf), np.full(7, -np.inf), np.zeros(7)
+    view_kernels.column_range(X, present, weight, low, high, column)
+    assert np.array_equal(low, X[present].min(0)) and np.array_equal(high, X[present].max(0))
+    assert np.allclose(column, weight[present] @ X[present], **close)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -180,7 +179,7 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
 def test_a_residual_is_the_same_however_it_is_made(dtype, width, seed):
     """With the sums or without, among many rows or few: to the last bit, since lost residuals are made again."""
     rng = np.random.default_rng(seed)
-    X, F = rng.normal(size=(50, width)).astype(dtype), rng.normal(size=(4, width)).astype(dtype)
+    X, F = _read_only(rng.normal(size=(50, width)).astype(dtype)), rng.normal(size=(4, width)).astype(dtype)
     scale, labels = rng.random(width).astype(dtype), rng.integers(4, size=50)
     one, two, three = np.empty((3, 50), dtype=dtype)
     everyone, sums = np.ones(50, dtype=bool), np.zeros((4, width))
@@ -245,6 +244,7 @@ def test_sparse_kernels_equal_their_numpy_twins(seed):
 
 
 def _read_only(X):
+    """As every view is: kernels are compiled for no other."""
     X = X.copy()
     X.flags.writeable = False
     return X

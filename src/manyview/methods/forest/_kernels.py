@@ -119,13 +119,13 @@ def sort_codes(column, members, codes, order, spare_codes, spare_order, counts):
             order[at] = a
         return True
     if high < 256:
-        counting_pass(n, spare_codes, 0, codes, order, counts)
+        counting_pass(n, spare_codes, np.int64(0), codes, order, counts)
         return True
     # Two passes, the low byte first; the second must carry the positions of the first along.
-    counting_pass(n, spare_codes, 0, codes, spare_order, counts)
+    counting_pass(n, spare_codes, np.int64(0), codes, spare_order, counts)
     for r in range(n):
         spare_codes[r] = codes[r]
-    counting_pass(n, spare_codes, 8, codes, order, counts)
+    counting_pass(n, spare_codes, np.int64(8), codes, order, counts)
     for r in range(n):
         order[r] = spare_order[order[r]]
     return True

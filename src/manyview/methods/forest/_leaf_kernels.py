@@ -100,7 +100,7 @@ def nearest_rows(leaves, leaf_start, begin, n, first, mates, max_mates, neighbor
     for row in range(leaves.shape[0]):
         item = begin + row
         n_touched = count_mates(leaves[row], leaf_start, item, first, mates, max_mates, count, touched)
-        best, n_kept = neighbors[row], 0
+        best, n_kept = neighbors[row], np.int64(0)
         for at in range(n_touched):
             j = touched[at]
             if j == item:
@@ -109,7 +109,9 @@ def nearest_rows(leaves, leaf_start, begin, n, first, mates, max_mates, neighbor
                 low, high = np.uint64(min(item, j)), np.uint64(max(item, j))
                 mixed = (low * _GOLDEN + high) * _MIX
                 # count before the point, 32 bits of hash behind it
-                n_kept = keep_largest(count[j] + (mixed >> np.uint64(32)) / 4294967296.0, j, keys, best, n_kept)
+                n_kept = keep_largest(
+                    count[j] + (mixed >> np.uint64(32)) / 4294967296.0, np.int64(j), keys, best, n_kept
+                )
         for r in range(keys.shape[0]):
             counts[row, r] = count[best[r]] if r < n_kept else 0
             best[r] = best[r] if r < n_kept else -1
@@ -129,16 +131,16 @@ def new_rows(ptr, leaf, share, n, first, mates, max_mates, neighbors, weight):
     for row in range(ptr.shape[0] - 1):
         n_touched = 0
         for e in range(ptr[row], ptr[row + 1]):
-            begin, end = piece_of_leaf(leaf[e], -1, first, mates, max_mates)
+            begin, end = piece_of_leaf(leaf[e], np.int64(-1), first, mates, max_mates)
             for at in range(begin, end):
                 mate = mates[at]
                 if total[mate] == 0.0:
                     touched[n_touched] = mate
                     n_touched += 1
                 total[mate] += share[e]
-        best, n_kept = neighbors[row], 0
+        best, n_kept = neighbors[row], np.int64(0)
         for at in range(n_touched):
-            n_kept = keep_largest(total[touched[at]], touched[at], keys, best, n_kept)
+            n_kept = keep_largest(total[touched[at]], np.int64(touched[at]), keys, best, n_kept)
         for r in range(keys.shape[0]):
             weight[row, r] = keys[r] if r < n_kept else 0.0
             best[r] = best[r] if r < n_kept else -1
@@ -160,7 +162,7 @@ def leaf_votes(ptr, leaf, share, first, mates, max_mates, itself, tag_ptr, tag, 
         mean, yes, seen = np.zeros(n_tags), np.zeros(n_tags), np.zeros(n_tags)
         trees = 0.0
         for e in range(ptr[row], ptr[row + 1]):
-            begin, end = piece_of_leaf(leaf[e], -1, first, mates, max_mates)
+            begin, end = piece_of_leaf(leaf[e], np.int64(-1), first, mates, max_mates)
             n_mates, n_touched = 0, 0
             for at in range(begin, end):
                 mate = mates[at]

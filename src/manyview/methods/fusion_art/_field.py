@@ -93,7 +93,8 @@ def field_of(state: dict[str, NDArray[Any]]) -> Field:
     wanted = FIRST_ROOM
     while wanted <= n_clusters:
         wanted *= 2
-    return _with_room(Field(**state), n_clusters, wanted)
+    own = {name: np.require(part, requirements="W") for name, part in state.items()}
+    return _with_room(Field(**own), n_clusters, wanted)
 
 
 def set_reach(field: Field, rules: Rules) -> None:

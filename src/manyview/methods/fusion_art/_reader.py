@@ -120,7 +120,9 @@ class Reader:
 
 def _dense_rows(matrix: Matrix, rows: Any) -> NDArray[Any]:
     part = matrix[rows]
-    return part.toarray() if is_sparse(part) else np.ascontiguousarray(part)
+    part = part.toarray() if is_sparse(part) else np.ascontiguousarray(part)
+    part.flags.writeable = False  # as all views are: loops are compiled for each kind of array
+    return part
 
 
 def _tags_of(matrix: Matrix, rows: NDArray[np.intp], first: int) -> tuple[NDArray[np.int64], NDArray[Any]]:

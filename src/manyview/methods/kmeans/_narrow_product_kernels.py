@@ -136,8 +136,10 @@ def narrow_product(X, F, out):
     n_lanes = _BYTES // F.itemsize
     n_vectors = -(-K // n_lanes)
     columns = _aligned(d, n_vectors * n_lanes, F)
-    columns[:, :K] = F
-    room = _aligned(_ROWS, n_vectors * n_lanes, F)
+    for j in range(d):  # a whole slice takes seconds to compile: it brings all that words an error with it
+        for k in range(K):
+            columns[j, k] = F[j, k]
+    room = _aligned(np.int64(_ROWS), n_vectors * n_lanes, F)
     for first in range(0, X.shape[0], _ROWS):
         x = X[first : first + _ROWS]
         products = room[: x.shape[0]]

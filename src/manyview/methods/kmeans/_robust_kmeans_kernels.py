@@ -21,7 +21,7 @@ def choose_literal(products, norms, squares, largest, weight, slack, cost, label
         open pairs
     Returns how many pairs are open.
     """
-    n_open = 0
+    n_open = np.int64(0)
     for i in range(products.shape[1]):
         cost[:] = 0
         doubt = 0.0  # twice the error bound of a cost
@@ -45,7 +45,7 @@ def choose_exact(products, norms, centroid_norms, weight, slack, cost, labels, r
         weight: float64 (n_views, n), omega, 0 where a view is missing; slack: float64 (n_views,)
     OUT as in ``choose_literal``, cost: float64 (K,)
     """
-    n_open = 0
+    n_open = np.int64(0)
     for i in range(products.shape[1]):
         cost[:] = 0
         doubt = 0.0

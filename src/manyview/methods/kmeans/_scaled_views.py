@@ -165,6 +165,7 @@ class DenseView:
     def pair_squared_distances(self, rows: Some, which: Places, centroid: Places, centroids: Centroids) -> Floats:
         """Squared distances of pairs: the ``which``-th of the rows, and a centroid."""
         out = np.empty(which.size)
+        which, centroid = np.ascontiguousarray(which), np.ascontiguousarray(centroid)
         kernels.pair_squared_distances(
             self._rows(rows), self.present[rows], self.scale, which, centroid, centroids.points, out
         )

@@ -133,7 +133,7 @@ class _Range(NamedTuple):
 def _range_leaf(rows: Rows, leaf: slice, frame: ViewFrame, _: Any) -> tuple[_Range, None]:
     """Smallest, largest and weighted sum of every column."""
     width = frame.n_features
-    present, weight = rows["mask"][leaf, frame.number], rows["weight"][leaf]
+    present, weight = rows["mask"][leaf, frame.number].copy(), rows["weight"][leaf]
     low, high, sums = np.full(width, np.inf), np.full(width, -np.inf), np.zeros(width)
     stored = np.zeros(width, dtype=np.int64)
     if frame.is_sparse:

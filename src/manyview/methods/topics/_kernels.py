@@ -109,11 +109,13 @@ def csr_step_in_lanes(data, indices, indptr, inverse, weight, theta, phi, tiny, 
     t, new = np.empty(theta.shape[1]), np.empty(theta.shape[1])
     for i in range(theta.shape[0]):
         x, words = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
-        t[:] = theta[i]
+        for k in range(t.shape[0]):
+            t[k] = theta[i, k]
         _row_in_lanes(x, words, inverse[i], weight[i], t, phi, G, tiny, p, new)
         loglik[i] = inverse[i] * _log_sum(x, p, p_bits, mantissa, mantissa_bits)
         _settle(t, new, flush)
-        new_theta[i] = new
+        for k in range(t.shape[0]):
+            new_theta[i, k] = new[k]
 
 
 @kernel
@@ -133,8 +135,8 @@ def csr_step(data, indices, indptr, inverse, weight, theta, phi, tiny, flush, ne
     for i in range(theta.shape[0]):
         x, words = data[indptr[i] : indptr[i + 1]], indices[indptr[i] : indptr[i + 1]]
         w = weight[i]
-        t[:] = theta[i]
-        new[:] = 0
+        for k in range(t.shape[0]):
+            t[k], new[k] = theta[i, k], 0.0
         for q in range(x.shape[0]):
             f, g = phi[words[q]], G[words[q]]
             probability = tiny
@@ -148,7 +150,8 @@ def csr_step(data, indices, indptr, inverse, weight, theta, phi, tiny, flush, ne
                 g[k] += wr * t[k]
         loglik[i] = inverse[i] * _log_sum(x, p, p_bits, mantissa, mantissa_bits)
         _settle(t, new, flush)
-        new_theta[i] = new
+        for k in range(t.shape[0]):
+            new_theta[i, k] = new[k]
 
 
 @kernel

@@ -214,7 +214,9 @@ def _dense_rows(
         part = slice(start, start + step)
         t = theta[part, :n_topics].astype(np.float64)
         P = t @ words.T
-        kernels.dense_ratios(np.ascontiguousarray(counts[part]), inverse[part], P, tiny, loglik[part])
+        some = np.ascontiguousarray(counts[part])
+        some.flags.writeable = False
+        kernels.dense_ratios(some, inverse[part], P, tiny, loglik[part])
         sums = P @ words
         kernels.settle_rows(t, sums, flush)
         new[part, :n_topics] = sums
@@ -279,6 +281,6 @@ def fold_leaf(rows: Rows, leaf: slice, shared: Fold, _: Any) -> tuple[list[Float
     tiny, flush = (phi.dtype.type(number) for number in LIMITS[phi.dtype])
     theta, loglik = np.empty((part.shape[0], phi.shape[1]), dtype=phi.dtype), np.empty(part.shape[0])
     known = phi.sum(axis=1) > 0
-    settings = (tiny, flush, shared.max_iter, shared.tol)
+    settings = (tiny, flush, shared.max_iter, float(shared.tol))
     kernels.csr_fold_in(part.data, part.indices, part.indptr, known, phi, *settings, theta, loglik)
     return [loglik], theta
