@@ -1,6 +1,7 @@
 """Collections of pictures nobody has tagged: names that are guesses, first tags, and search by what is seen."""
 
 import json
+import shutil
 import sys
 from types import SimpleNamespace
 
@@ -28,10 +29,17 @@ def in_english(monkeypatch):
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
 
 
-@pytest.fixture
-def untagged(tmp_path):
-    with collection_of(tmp_path, (*WORDS, "")) as made:
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch, collection_of(tmp_path_factory.mktemp("u"), (*WORDS, "")) as made:
+        patch.setenv("LC_ALL", "C.UTF-8")
         made.fit("rmkmc", 4)
+    return made.path
+
+
+@pytest.fixture
+def untagged(fitted, tmp_path):
+    with Collection.open(shutil.copytree(fitted, tmp_path / "c.manyview"), write=True) as made:
         yield made
 
 

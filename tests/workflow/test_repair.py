@@ -65,10 +65,20 @@ def make(folder):
     return collection
 
 
+def made_in(folder):
+    with make(folder) as collection:
+        return folder / "c.manyview", said(collection)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return made_in(tmp_path_factory.mktemp("kept"))
+
+
 @pytest.fixture
-def made(tmp_path):
-    with make(tmp_path) as collection:
-        return tmp_path / "c.manyview", said(collection)
+def made(kept, tmp_path):
+    path, words = kept
+    return shutil.copytree(path, tmp_path / "c.manyview"), words
 
 
 def damage(path, rng, kind):
@@ -179,8 +189,8 @@ def test_clusters_are_found_again_by_the_next_fit(tmp_path):
         assert collection.living.said()[cluster][0] == "Mine"
 
 
-def test_pictures_that_moved_meanwhile_keep_their_answers(made, tmp_path):
-    path, _ = made
+def test_pictures_that_moved_meanwhile_keep_their_answers(tmp_path):
+    path, _ = made_in(tmp_path)
     (tmp_path / "pictures" / "p000.png").rename(tmp_path / "pictures" / "first.png")
     (path / "catalog.sqlite").unlink()
     repair(path)
@@ -189,8 +199,8 @@ def test_pictures_that_moved_meanwhile_keep_their_answers(made, tmp_path):
         assert collection.tags.words_of(0) == ["sea"]
 
 
-def test_a_source_that_is_away_can_be_read_later(made, tmp_path):
-    path, expected = made
+def test_a_source_that_is_away_can_be_read_later(tmp_path):
+    path, expected = made_in(tmp_path)
     (tmp_path / "pictures").rename(tmp_path / "away")
     (path / "catalog.sqlite").unlink()
     done = repair(path)

@@ -1,10 +1,12 @@
 """What is known of a run is read once and handed down: the calls are counted."""
 
+import shutil
 from collections import Counter
 
 import numpy as np
 import pytest
 
+from manyview import Collection
 from manyview.collection.living import Living
 from manyview.collection.safety.answers import read_lines
 from manyview.collection.segments import Segments
@@ -39,11 +41,17 @@ def counted(monkeypatch):
     return calls
 
 
-@pytest.fixture
-def four(tmp_path):
-    """Four clusters in two views, with a tag for each."""
-    with make(tmp_path, 20, tags=[[WORDS[n // 20]] for n in range(80)]) as collection:
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    with make(tmp_path_factory.mktemp("four"), 20, tags=[[WORDS[n // 20]] for n in range(80)]) as collection:
         fit_collection(collection, "rmkmc", 4)
+    return collection.path
+
+
+@pytest.fixture
+def four(fitted, tmp_path):
+    """Four clusters in two views, with a tag for each."""
+    with Collection.open(shutil.copytree(fitted, tmp_path / "c.manyview"), write=True) as collection:
         yield collection
 
 

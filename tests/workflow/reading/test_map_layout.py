@@ -1,5 +1,7 @@
 """The map of a run: made by the fit, kept with it, carried over refits and levels, and kept up by additions."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -55,14 +57,22 @@ def test_what_cannot_be_mapped_is_said(made):
         make_map(made, 1)
 
 
-@pytest.fixture
-def fitted(tmp_path):
-    """Ninety items in three groups, fitted."""
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ninety")
     X, _ = groups(120)
-    np.savez(tmp_path / "first.npz", looks=X[:90])
-    np.savez(tmp_path / "later.npz", looks=X[90:])
-    with Collection.create(tmp_path / "m.manyview", tmp_path / "first.npz") as found:
+    np.savez(folder / "first.npz", looks=X[:90])
+    np.savez(folder / "later.npz", looks=X[90:])
+    with Collection.create(folder / "m.manyview", folder / "first.npz") as found:
         fit_collection(found, n_clusters=3)
+    return folder
+
+
+@pytest.fixture
+def fitted(kept, tmp_path):
+    """Ninety items in three groups, fitted."""
+    shutil.copy(kept / "later.npz", tmp_path)
+    with Collection.open(shutil.copytree(kept / "m.manyview", tmp_path / "m.manyview"), write=True) as found:
         yield found
 
 
