@@ -47,14 +47,17 @@ demo: $(VENV)/.run
 # One process a core, each with one thread of BLAS and OpenMP: threads that wait for each other cost more than they do.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 
-test: $(VENV)/.dev
-	$(PYTEST) -q -m "not slow" -n auto --dist loadfile
-
-# The tests of the description share names, and processes side by side would run one of each alone.
+# The tests of the description share names, and processes side by side would run one of each alone. All of them are
+# slow, and so is gathering them; nothing else uses schemathesis.
 DESCRIPTION := tests/web/test_description.py
+SIDE_BY_SIDE := -n auto --dist loadfile -p no:schemathesis --ignore $(DESCRIPTION)
+
+test: $(VENV)/.dev
+	$(PYTEST) -q -m "not slow" $(SIDE_BY_SIDE)
+
 test-slow: $(VENV)/.dev
 	$(PYTEST) -q -m slow $(DESCRIPTION)
-	$(PYTEST) -q -m slow -n auto --dist loadfile --ignore $(DESCRIPTION)
+	$(PYTEST) -q -m slow $(SIDE_BY_SIDE)
 
 torture: $(VENV)/.dev
 	$(BIN)/python -m tests.torture --table docs/reliability.md $(PART) $(if $(CORPUS),$(if $(PART),,corpus) --corpus "$(CORPUS)")

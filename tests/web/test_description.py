@@ -20,10 +20,9 @@ from manyview.workflow.reading.map_layout import make_map
 
 from .conftest import _serve
 from .made import ORIGIN, OURS, N
-from .test_security import ROUTES, check_headers
+from .test_security import PAGES, ROUTES, check_headers
 
 EXAMPLES = int(os.environ.get("MANYVIEW_SCHEMA_EXAMPLES", "4"))
-PAGES = {("GET", "/"), ("GET", "/assets/none.js")}
 FEW = dict.fromkeys(("cluster", "clusters", "into", "first", "second", "run", "of", "entry", "job", "audit"), 2)
 WORDS = {
     "tag": ["red", "blue", "sea"],
@@ -155,7 +154,8 @@ def check(case, browser):
         assert set(answer.json()) == {"error", "hint"}
 
 
-def test_the_description_has_every_route():
+@pytest.mark.slow
+def test_every_route_is_asked():
     described = {(operation.ok().method.upper(), operation.ok().path) for operation in anything.get_all_operations()}
     assert len(described) == len(set(ROUTES) - PAGES) >= 35
 

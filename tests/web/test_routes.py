@@ -17,6 +17,7 @@ from manyview.web.media import Original
 from manyview.web.openapi import description_text
 
 from .made import OURS, N
+from .test_security import PAGES, ROUTES
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +32,11 @@ def post(client, address, body, status=200):
     answer = client.post(address, json=body, headers=OURS)
     assert answer.status_code == status, answer.text
     return answer.json()
+
+
+def test_the_description_has_every_route():
+    paths = json.loads(description_text())["paths"]
+    assert sum(len(methods) for methods in paths.values()) == len(set(ROUTES) - PAGES) >= 35
 
 
 def test_the_description_in_the_repository_is_current():

@@ -37,6 +37,7 @@ def _flat(routes):
 
 
 ROUTES = all_routes()
+PAGES = {("GET", "/"), ("GET", "/assets/none.js")}
 CHANGING = [address for method, address in ROUTES if method == "POST"]
 BODIES = {
     "/api/decisions": {"pairs": [{"item": 1, "tag": "red"}], "answer": True},
