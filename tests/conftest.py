@@ -9,9 +9,9 @@ import pytest
 # Thousands of tests are alive at once, and Python would look through them all again and again: a tenth of the time.
 gc.set_threshold(100_000, 50, 100)
 
-# What a disk keeps when the power goes nobody sees from inside a process; waiting for it is a tenth of the time. A handle
-# that is not open is still an error, and whoever kills or fails a step does it in a process, or with an fsync, of its own.
-os.fsync = os.fstat
+# What a disk keeps when the power goes nobody sees from inside a process; waiting for it is a tenth of the time. Tests
+# that kill a process or fail a step bring a process, or an fsync, of their own.
+os.fsync = os.fstat  # as it does, it refuses a handle that is not open
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,3 +1,4 @@
+import copy
 import json
 import os
 import shutil
@@ -11,11 +12,16 @@ from manyview.errors import ParameterError, StoreError
 from manyview.testing import separated_views
 
 
-@pytest.fixture
-def model():
+@pytest.fixture(scope="module")
+def fitted():
     return RobustMultiviewKMeans(3, n_init=1, random_state=0, view_weights={"looks": 1, "text": 2, "tags": 3}).fit(
         separated_views()[0]
     )
+
+
+@pytest.fixture
+def model(fitted):
+    return copy.deepcopy(fitted)
 
 
 @pytest.fixture
