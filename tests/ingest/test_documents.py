@@ -167,12 +167,17 @@ def written(keywords=None, packet=None, encryption=None, password=""):
     return held.getvalue()
 
 
+@pytest.fixture(scope="module")
+def reader():
+    with PdfReader(1000) as one:
+        yield one
+
+
 @pytest.mark.parametrize("encryption", ["RC4-40", "RC4-128", "AES-128", "AES-256-R5", "AES-256"])
-def test_an_encrypted_pdf_opens_where_its_password_is_empty(encryption):
-    with PdfReader(1000) as reader:
-        assert read(written(encryption=encryption), "pdf", reader) == "Hello words"
-        with pytest.raises(BadFile, match="is encrypted and needs a password"):
-            read(written(encryption=encryption, password="sesame"), "pdf", reader)  # noqa: S106
+def test_an_encrypted_pdf_opens_where_its_password_is_empty(encryption, reader):
+    assert read(written(encryption=encryption), "pdf", reader) == "Hello words"
+    with pytest.raises(BadFile, match="is encrypted and needs a password"):
+        read(written(encryption=encryption, password="sesame"), "pdf", reader)  # noqa: S106
 
 
 def test_encryption_that_needs_a_further_part_is_said_with_the_command(monkeypatch):
@@ -203,7 +208,7 @@ LISTED = m.xmp("sea", "Strand", paths=("places|sea",)).replace(
         ({"keywords": ""}, [], []),
     ],
 )
-def test_the_keywords_of_a_pdf_are_its_tags(tmp_path, made, words, paths):
+def test_the_keywords_of_a_pdf_are_its_tags(tmp_path, reader, made, words, paths):
     folder = tmp_path / "texts"
     folder.mkdir()
     (folder / "a.pdf").write_bytes(written(**made))
@@ -211,14 +216,12 @@ def test_the_keywords_of_a_pdf_are_its_tags(tmp_path, made, words, paths):
         assert not collection.last_report.bad and collection.items.texts() == ["Hello words"]
         found = {word.casefold() for word in collection.tags.words_of(0)} if collection.tags.n_tags else set()
         assert found >= {word.casefold() for word in words} and len(found) >= len(words)
-    with PdfReader(1000) as reader:
-        document = reader.read(written(**made))
+    document = reader.read(written(**made))
     assert document.words.tags == words and (paths is None or document.words.paths == paths)
 
 
-def test_damaged_keywords_cost_no_text():
-    with PdfReader(1000) as reader:
-        document = reader.read(written(keywords="sea", packet=b"<x><unclosed>"))
+def test_damaged_keywords_cost_no_text(reader):
+    document = reader.read(written(keywords="sea", packet=b"<x><unclosed>"))
     assert document.text.strip() == "Hello words" and document.words.tags == ["sea"]
     assert [reason for reason, _ in document.words.notes] == ["bad metadata"]
 
