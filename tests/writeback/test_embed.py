@@ -253,13 +253,11 @@ def test_every_list_of_a_file_is_kept_in_step(tmp_path):
         assert snapshot(source) == before
 
 
-@pytest.fixture
-def kept_words(tmp_path):
-    """Three pictures with words of their own: in IPTC and dc, in paths of both kinds, and none; and what lists say."""
+@pytest.fixture(scope="module")
+def with_words(tmp_path_factory):
     if REAL is None:
         pytest.skip("no exiftool")
-    find_exiftool.cache_clear()
-    source = pictures(tmp_path / "p", "a.jpg", "b.jpg", "c.jpg")
+    source = pictures(tmp_path_factory.mktemp("words") / "p", "a.jpg", "b.jpg", "c.jpg")
     for name, words in {
         "a.jpg": ("-IPTC:Keywords=cats", "-IPTC:Keywords=sea", "-XMP-dc:Subject=cats", "-XMP-dc:Subject=sea"),
         "b.jpg": (
@@ -269,6 +267,14 @@ def kept_words(tmp_path):
         ),
     }.items():
         subprocess.run([REAL, "-q", "-overwrite_original", *words, source / name], check=True)
+    return source
+
+
+@pytest.fixture
+def kept_words(with_words, tmp_path):
+    """Three pictures with words of their own: in IPTC and dc, in paths of both kinds, and none; and what lists say."""
+    find_exiftool.cache_clear()
+    source = shutil.copytree(with_words, tmp_path / "p")
 
     def lists(name):
         asked = ("-XMP-dc:Subject", "-XMP-lr:HierarchicalSubject", "-XMP-digiKam:TagsList", "-IPTC:Keywords")
