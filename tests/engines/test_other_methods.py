@@ -18,6 +18,7 @@ from manyview import (
     CanonicalFusion,
     ConsensusClustering,
     CrossModalClustering,
+    FusionART,
     Views,
     blocks,
 )
@@ -339,3 +340,19 @@ def test_those_that_do_not_vote_are_placed_by_two_workers(client, monkeypatch, t
         assert np.array_equal(other.levels_["leaves"], alone.levels_["leaves"])
         assert np.array_equal(other.member_labels_, alone.member_labels_)
         assert all(np.array_equal(other.cluster_centers_[v], alone.cluster_centers_[v]) for v in views)
+
+
+@CLUSTER
+@pytest.mark.slow
+def test_shards_are_learned_by_two_workers(client, tmp_path):
+    """Files and memory, views that items lack, a person's groups, and the second look."""
+    views = numbers("groups", np.float32, missing=True)
+    views["tags"].data[:] = 1
+    np.save(tmp_path / "looks.npy", views["looks"])
+    filed = {**views, "looks": np.load(tmp_path / "looks.npy", mmap_mode="r")}
+    model, y = FusionART(0.4, shards=3, min_size=2, random_state=0), np.where(np.arange(N) % 100 == 7, 1, -1)
+    alone = on(SERIAL, model, views, y=y)
+    for there in (on((client,), model, views, y=y), on((client,), model, filed, y=y)):
+        assert np.array_equal(there.labels_, alone.labels_) and there.groups_ == alone.groups_
+        assert all(np.array_equal(there.field_[name], array) for name, array in alone.field_.items())
+    assert alone.n_clusters_ > 3
