@@ -228,10 +228,13 @@ def test_one_and_three_workers(monkeypatch):
     pictures = {"looks": np.nan_to_num(Y["looks"]), "tags": words}
     cross = CrossModalClustering(4, n_starts=2, random_state=0)
     grouped = clone(cross).fit(pictures)
+    stream = FusionART(0.5, shards=3, random_state=0)
+    streamed = clone(stream).fit(pictures["looks"])
     for n_workers in (1, 3):
         with start(n_workers) as cluster, distributed.Client(cluster) as client, manyview.on(client):
             same_topics(plsa(n_init=1, max_iter=4).fit(A), whole)
             same_space(CanonicalFusion(4).fit(Y), space)
+            assert np.array_equal(clone(stream).fit(pictures["looks"]).labels_, streamed.labels_)
             if n_workers == 3:
                 there = clone(cross).fit(pictures)
                 assert np.array_equal(there.labels_, grouped.labels_)
