@@ -243,9 +243,9 @@ PARTS = (
     Part(
         "workers",
         (15,),
-        "the k-means family, PLSA and canonical correlations on a Dask cluster have the bits of one thread: any chunks, "
-        "one, two and three workers; so has FusionART in shards, from files and memory; a fit of the k-means family or "
-        "of PLSA that was stopped goes on to the same bits",
+        "the k-means family, PLSA and canonical correlations on a Dask cluster have the bits of one thread: any "
+        "chunks, one, two and three workers; so has FusionART in shards, from files and memory; a fit of the k-means "
+        "family or of PLSA that was stopped goes on to the same bits",
         (
             "methods/kmeans/test_canonical.py",
             "engines/test_cluster.py",

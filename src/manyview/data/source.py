@@ -234,16 +234,16 @@ def _is_chunked(column: Any) -> bool:
 
 
 def _between(column: Any, start: int, stop: int) -> Any:
-    """Consecutive rows of a column, which are not copied."""
+    """Consecutive rows of a column, not copied; those of a file as a plain array, which is sooner cut."""
     if (start, stop) == (0, column.shape[0]):
-        return column
+        return np.asarray(column) if isinstance(column, np.ndarray) else column
     if makes_rows(column):
         return column.over(_between(column.rows, start, stop))
     if is_sparse(column):
         first, last = int(column.indptr[start]), int(column.indptr[stop])
         indptr = column.indptr[start : stop + 1] - column.indptr[start]
         return csr_of(column.data[first:last], column.indices[first:last], indptr, (stop - start, column.shape[1]))
-    return column[start:stop]
+    return np.asarray(column[start:stop])
 
 
 class _MadeRows(NamedTuple):
