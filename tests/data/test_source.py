@@ -48,3 +48,14 @@ def test_rows_of_a_file_are_plain_arrays_that_are_not_copied(tmp_path):
         assert np.array_equal(found, X[start:stop])
         part = file_part(found)
         assert part.path == str(tmp_path / "x.npy") and np.array_equal(part.open(), found)
+
+
+def test_a_leaf_of_pieces_is_read_where_it_lies_and_keeps_what_it_kept():
+    rows = Rows(7, {"view x": pieces(X), "weight": np.arange(23.0)}, {})
+    alone, leaf = rows.in_place(slice(13, 20))
+    assert (alone.start, leaf) == (20, slice(0, 7)) and np.shares_memory(alone["view x"], X)
+    assert np.array_equal(alone["weight"], np.arange(13.0, 20))
+    alone.kept["norms"] = 1
+    assert rows.in_place(slice(13, 20))[0].kept == {"norms": 1} and rows.in_place(slice(0, 13))[0].kept == {}
+    whole = Rows(7, {"view x": X}, {})
+    assert whole.in_place(slice(13, 20)) == (whole, slice(13, 20))

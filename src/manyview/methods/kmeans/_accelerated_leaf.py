@@ -59,11 +59,7 @@ class TableFrame:
 
     def opened(self, rows: Rows, leaf: slice) -> tuple[Rows, slice]:
         """The rows whose table is to be made for a leaf, and the leaf among them."""
-        if not self.by_leaf:
-            return rows, leaf
-        alone = rows.part(leaf)
-        alone.kept = rows.kept.setdefault(("leaf", self.key, leaf.start, leaf.stop), {})
-        return alone, slice(0, leaf.stop - leaf.start)
+        return rows.alone(leaf) if self.by_leaf else (rows, leaf)
 
     def table(self, rows: Rows) -> Table:
         """The table of some rows; one dense view without gaps is not copied."""
