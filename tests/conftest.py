@@ -9,7 +9,7 @@ import pytest
 # Thousands of tests are alive at once, and Python would look through them all again and again: a tenth of the time.
 gc.set_threshold(100_000, 50, 100)
 
-# What a disk keeps when the power goes nobody sees from inside a process; waiting for it is a tenth of the time. Tests
+# What a disk keeps when the power goes nobody sees from inside a process, and thousands of waits add up. Tests
 # that kill a process or fail a step bring a process, or an fsync, of their own.
 os.fsync = os.fstat  # as it does, it refuses a handle that is not open
 
