@@ -5,7 +5,7 @@ import re
 import pytest
 
 from manyview.report.charts import dot_chart, line_chart, matrix_chart, network_chart
-from manyview.report.papers import _trace
+from manyview.report.papers import _figures, _trace
 
 
 def numbers(text, name):
@@ -77,3 +77,11 @@ def test_of_many_curves_the_best_are_drawn(lower, left_out):
     drawn = str(_trace("NMI", group, lower))
     assert "the best 12 of 14" in drawn
     assert {int(number) for number in re.findall(r"row (\d+)", drawn)} == set(range(14)) - left_out
+
+
+def test_of_many_figures_the_deviation_stands_below():
+    row = {"name": "ours", "runs": 3, "seconds": 1.0, "figures": {"a": {"mean": 12.25, "deviation": 0.5}}}
+    made = {"figures": list("abcdef"), "lower_is_better": [], "neutral": [], "same_data": False, "rows": [row]}
+    few, many = _figures(made), _figures({**made, "figures": list("abcdefg")})
+    assert 'class="figures"' in few and 'class="figures many"' in many
+    assert all('12.2<small class="spread"> ± 0.500</small>' in one for one in (few, many))  # counts have one digit

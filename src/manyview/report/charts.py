@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .markup import Markup, tag
+from .markup import Markup, clipped, tag
 
 __all__ = ["dot_chart", "line_chart", "matrix_chart", "network_chart"]
 
@@ -141,7 +141,7 @@ def matrix_chart(shares: Sequence[Sequence[float]], classes: Sequence[str], colu
     for i, row in enumerate(shares):
         y = 4 + i * side
         if n_rows <= 2 * _LABELLED:
-            drawn.append(tag("text", classes[i][:14], x=left - 6, y=_n(y + side / 2 + 4), text_anchor="end"))
+            drawn.append(tag("text", clipped(classes[i], 14), x=left - 6, y=_n(y + side / 2 + 4), text_anchor="end"))
         for j, value in enumerate(row):
             x = left + j * side
             square = {"x": _n(x), "y": _n(y), "width": _n(side - 1), "height": _n(side - 1)}
