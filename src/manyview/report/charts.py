@@ -95,10 +95,11 @@ def _x_ticks(values: Sequence[float], place: Any, bottom: float) -> Markup:
     """Numbers below the points, as many as there is room for."""
     texts, last = [], -math.inf
     for value in values:
-        x = place(value, bottom)[0]
-        if x - last >= 38:
-            texts.append(tag("text", f"{value:.3g}", x=_n(x), y=_HEIGHT - _BOTTOM + 18, text_anchor="middle"))
-            last = x
+        x, shown = place(value, bottom)[0], f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+        half = max(19, 4 * len(shown))
+        if x - half >= last:
+            texts.append(tag("text", shown, x=_n(x), y=_HEIGHT - _BOTTOM + 18, text_anchor="middle"))
+            last = x + half
     return tag("g", *texts)
 
 

@@ -55,7 +55,8 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
     names = summary["figures"]
     lower = set(summary["lower_is_better"])
     judged = [name for name in names if name not in summary["neutral"]]
-    best = {name: _best(summary["rows"], name, name in lower) for name in judged}
+    rivals = [row for row in summary["rows"] if "mean" in row["figures"].get(_chief(summary), {})]
+    best = {name: _best(rivals, name, name in lower) for name in judged}
     arrows = [f"{name} ↓" if name in lower else name for name in names]
     head = tag(
         "thead",
@@ -88,6 +89,12 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
         tag("p", said, class_="quiet") if _has_paper(summary) else None,
         class_="cluster",
     )
+
+
+def _chief(summary: Mapping[str, Any]) -> str:
+    """The figure by which rows are compared: that of all classes together where there is one for each."""
+    names: Sequence[str] = summary["figures"]
+    return "overall" if "overall" in names else names[0]
 
 
 def _has_paper(summary: Mapping[str, Any]) -> bool:
@@ -129,9 +136,9 @@ def _number(value: float) -> str:
 
 def _charts(summary: Mapping[str, Any]) -> Markup | None:
     parts: list[Any] = []
-    dots = dot_chart(summary["rows"], summary["figures"][0], beside=summary["same_data"])
+    dots = dot_chart(summary["rows"], _chief(summary), beside=summary["same_data"])
     if dots is not None:
-        title = f"{summary['figures'][0]}: mean and deviation"
+        title = f"{_chief(summary)}: mean and deviation"
         title += ", and the paper's (rings)" if summary["same_data"] else ""
         parts.append(tag("div", tag("h3", title), dots))
     for study in summary["studies"]:
