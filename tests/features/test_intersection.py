@@ -44,6 +44,11 @@ def test_by_hand():
     assert rows[0] @ rows[1] == pytest.approx(0.5 * (constant + turning * np.cos(angle)))
 
 
+def test_what_equal_rows_share():
+    found = [float(np.sum(intersection_map([[0.3, 0.7]], n) ** 2)) for n in (1, 2, 3)]
+    np.testing.assert_allclose(found, [0.86, 0.89, 0.91], atol=0.005)
+
+
 def test_twice_the_histogram_is_twice_the_kernel():
     X = histograms()
     once, twice = intersection_map(X), intersection_map(2 * X)

@@ -19,8 +19,8 @@ def intersection_map(X: Any, n_frequencies: int = 1) -> NDArray[np.float64]:
     """Rows whose inner products are close to the sums of min(x, y) over the columns: how much two histograms share.
 
     Every column becomes ``1 + 2 n_frequencies`` columns, side by side: a constant part, and cosine and sine of each
-    frequency. ``n_frequencies`` is 1, 2 or 3. ``X`` holds no negative numbers, (n_items, n_columns); a row as long as
-    the square root of its sum comes out, up to the error. scikit-learn's ``AdditiveChi2Sampler`` does the like for the
+    frequency. ``n_frequencies`` is 1, 2 or 3. ``X`` holds no negative numbers, (n_items, n_columns). It is coarse:
+    two equal rows share .86, .89 or .91 of their sum. scikit-learn's ``AdditiveChi2Sampler`` does the like for the
     chi-squared kernel, and has none for this one.
 
     A. Vedaldi and A. Zisserman, "Efficient additive kernels via explicit feature maps", PAMI 2012: min(x, y) is
@@ -28,8 +28,8 @@ def intersection_map(X: Any, n_frequencies: int = 1) -> NDArray[np.float64]:
 
     >>> import numpy as np
     >>> rows = intersection_map([[0.5, 0.5], [0.1, 0.9]], n_frequencies=3)
-    >>> rows.shape, float(np.round(rows[0] @ rows[1], 1))
-    ((2, 14), 0.6)
+    >>> rows.shape, float(np.round(rows[0] @ rows[1], 2))  # they share 0.6
+    ((2, 14), 0.65)
     """
     if n_frequencies not in (1, 2, 3):
         raise ParameterError(f"n_frequencies must be 1, 2 or 3, got {n_frequencies!r}.")
