@@ -24,7 +24,8 @@ def intersection_map(X: Any, n_frequencies: int = 1) -> NDArray[np.float64]:
     chi-squared kernel, and has none for this one.
 
     A. Vedaldi and A. Zisserman, "Efficient additive kernels via explicit feature maps", PAMI 2012: min(x, y) is
-    sqrt(x y) exp(-|ln x - ln y| / 2), whose spectrum 2 / (pi (1 + 4 w^2)) is sampled at whole multiples of a step.
+    sqrt(x y) exp(-d / 2), d being how far their logarithms are apart, whose spectrum 2 / (pi (1 + 4 w^2)) is sampled at
+    whole multiples of a step.
 
     >>> import numpy as np
     >>> rows = intersection_map([[0.5, 0.5], [0.1, 0.9]], n_frequencies=3)
