@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 import manyview
 from manyview import PLSA, BagOfWords
 from manyview.errors import MissingExtra, ParameterError, ViewError
-from manyview.features.coding import _nearest, _Sample
+from manyview.features.coding import DescriptorSample, _nearest
 from manyview.features.keypoints import dense_sift
 from manyview.metrics import class_entropy
 
@@ -68,7 +68,7 @@ def test_the_sample_is_even_and_bounded(seed):
     rng = np.random.default_rng(seed)
     taken = np.zeros(1000)
     for _ in range(200):
-        sample = _Sample(50, rng)
+        sample = DescriptorSample(50, rng)
         for start in range(0, 1000, 40):
             rows = np.zeros((40, 128), dtype=np.uint8)
             rows[:, 0], rows[:, 1] = np.arange(start, start + 40) // 250, np.arange(start, start + 40) % 250

@@ -174,7 +174,8 @@ def _summary(paper: Paper, table: Table, protocol: str) -> dict[str, Any] | None
 def _figures(paper: Paper, summary: dict[str, Any]) -> str:
     row = next((row for row in summary["rows"] if row["runs"] and row["published"] == OWN.get(paper.name)), None)
     row = row or next(row for row in summary["rows"] if row["runs"])
-    telling = TELLING.get(paper.name, summary["figures"][:1])
+    names = summary["figures"]
+    telling = TELLING.get(paper.name, ("overall",) if "overall" in names else names[:1])
     figures = {key: one for key, one in row["figures"].items() if "published" in one}
     figures = figures or {key: row["figures"][key] for key in telling if key in row["figures"]}
     shown = []

@@ -68,7 +68,7 @@ def test_every_part_is_where_the_docs_say_and_held_by_tests_that_exist(part):
         tree = ast.parse((Path(__file__).parents[1] / file).read_text(encoding="utf-8"))
         assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     name, _, settings = part.where.rstrip(")").partition("(")
-    if name.startswith("papers"):
+    if name.startswith(("papers", "features")):
         import_module(f"manyview.{name}")
     elif name:
         found = getattr(manyview, name)

@@ -1,11 +1,12 @@
 """Charts of the papers' pages: where points lie, what is drawn, what is said to those who cannot see it."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
 from manyview.report.charts import dot_chart, line_chart, matrix_chart, network_chart
-from manyview.report.papers import _trace
+from manyview.report.papers import _figures, _trace
 
 
 def numbers(text, name):
@@ -77,3 +78,31 @@ def test_of_many_curves_the_best_are_drawn(lower, left_out):
     drawn = str(_trace("NMI", group, lower))
     assert "the best 12 of 14" in drawn
     assert {int(number) for number in re.findall(r"row (\d+)", drawn)} == set(range(14)) - left_out
+
+
+def test_numbers_below_the_points_do_not_run_into_each_other():
+    drawn = line_chart([line("a", [[x, x / 2000, 0.0] for x in range(0, 2000, 20)])], "items", "y")
+    texts = [(float(x), shown) for x, shown in re.findall(r'<text x="([\d.]+)" y="244"[^>]*>([^<]+)', drawn)]
+    assert texts[0][1] == "0" and any("," in shown for _, shown in texts) and "e+" not in drawn
+    for (left, one), (right, other) in pairwise(texts):
+        assert right - left >= 4 * (len(one) + len(other)) - 0.2
+
+
+def test_rows_that_count_something_else_do_not_compete():
+    rows = [
+        {"name": name, "runs": 1, "seconds": 1.0, "figures": {key: {"mean": v, "deviation": 0} for key, v in f.items()}}
+        for name, f in (("precision", {"cats": 0.5, "overall": 0.5}), ("clusters of each class", {"cats": 7.0}))
+    ]
+    made = {"figures": ["cats", "overall"], "lower_is_better": [], "neutral": [], "same_data": False, "rows": rows}
+    page = _figures(made)
+    assert (
+        page.count('class="best"') == 2 and '<span class="best">0.500</span>' in page and "<span>7.000</span>" in page
+    )
+
+
+def test_of_many_figures_the_deviation_stands_below():
+    row = {"name": "ours", "runs": 3, "seconds": 1.0, "figures": {"a": {"mean": 12.25, "deviation": 0.5}}}
+    made = {"figures": list("abcdef"), "lower_is_better": [], "neutral": [], "same_data": False, "rows": [row]}
+    few, many = _figures(made), _figures({**made, "figures": list("abcdefg")})
+    assert 'class="figures"' in few and 'class="figures many"' in many
+    assert all('12.2<small class="spread"> ± 0.500</small>' in one for one in (few, many))  # counts have one digit

@@ -14,6 +14,7 @@
 ``gist``                the layout of a scene                                512
 ``centrist``            the structure of a scene (learns)                    1,302
 ``motion``              how things move in a clip                            28
+``motion_words``        small patterns of space and time in a clip (learns)  3,000
 ``words``               words of a text, tf-idf (learns)                     as found
 ``caption``             what a short English text means, by a small model    384
 ``text``                the same for long texts, in parts                    768
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from .duplicates import near_duplicates as near_duplicates
     from .duplicates import perceptual_hash as perceptual_hash
     from .duplicates import picture_signature as picture_signature
+    from .intersection import intersection_map as intersection_map
     from .opening.decode import BadFile as BadFile
     from .opening.decode import Clip as Clip
     from .opening.decode import DecodePool as DecodePool
@@ -53,6 +55,7 @@ _WHERE = {
     "Transformed": "transformed",
     "extractor": "base",
     "extractor_names": "base",
+    "intersection_map": "intersection",
     "near_duplicates": "duplicates",
     "perceptual_hash": "duplicates",
     "picture_signature": "duplicates",

@@ -33,7 +33,7 @@ __all__ = [
 T = TypeVar("T")
 _AT_ONCE = 32
 
-Reads = Literal["picture", "motion", "text", "tags", "date", "place"]
+Reads = Literal["picture", "motion", "bursts", "text", "tags", "date", "place"]
 
 _WHERE = {
     "embedding": ("embedding", "Embedding"),
@@ -46,7 +46,8 @@ _WHERE = {
     "hog": ("edges", "OrientedGradients"),
     "gist": ("scene", "Gist"),
     "centrist": ("scene", "Centrist"),
-    "motion": ("frames", "Motion"),
+    "motion": ("clips.frames", "Motion"),
+    "motion_words": ("clips.motion_words", "MotionWords"),
     "words": ("words", "Words"),
     "caption": ("sentences", "Captions"),
     "text": ("sentences", "Documents"),
@@ -105,9 +106,9 @@ class Extractor:
     Attributes
     ----------
     name : str, also the usual name of the view
-    reads : "picture", "motion", "text", "tags", "date" or "place"
-        What ``extract`` takes: pictures (arrays, as ``rgb_picture`` takes them), pairs of frames, strings, lists of
-        words, dates as texts, or pairs of latitude and longitude.
+    reads : "picture", "motion", "bursts", "text", "tags", "date" or "place"
+        What ``extract`` takes: pictures (arrays, as ``rgb_picture`` takes them), pairs of frames, frames in a row,
+        strings, lists of words, dates as texts, or pairs of latitude and longitude.
     version : str
         Changes whenever the numbers would: with the code, with an option, with a model file. Rows of equal version can
         be kept side by side.
@@ -133,6 +134,11 @@ class Extractor:
             if value != parameter.default:
                 parts.append(f"{key}={value!r}")
         return " ".join(parts)
+
+    @property
+    def looks(self) -> bool:
+        """Does it look at pictures or clips, whose files have to be opened?"""
+        return self.reads in ("picture", "motion", "bursts")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from ..errors import ParameterError, ViewError
 from ..methods.base import say
 from .keypoints import dense_sift, grey_image, interest_points
 
-__all__ = ["BagOfWords", "CodeBook"]
+__all__ = ["BagOfWords", "CodeBook", "DescriptorSample"]
 
 _AT_ONCE = 32
 """Pictures in memory at a time; read in order, described on all threads."""
@@ -68,7 +68,7 @@ class CodeBook(TransformerMixin, BaseEstimator):
 
         self._check_parameters()
         rng = as_generator(self.random_state)
-        sample = _Sample(int(self.max_descriptors), rng)
+        sample = DescriptorSample(int(self.max_descriptors), rng)
         with workers(self.n_jobs) as threads:
             for descriptors in self._each(X, threads, lambda described: described[0]):
                 sample.add(descriptors)
@@ -237,7 +237,7 @@ class BagOfWords(CodeBook):
         return np.array([f"word{number}" for number in range(len(self.words_))], dtype=object)
 
 
-class _Sample:
+class DescriptorSample:
     """An even random sample of a stream of descriptors: every one gets a random key, and the smallest keys stay."""
 
     def __init__(self, limit: int, rng: np.random.Generator) -> None:

@@ -22,10 +22,10 @@ from .tables import Absent, Paper, Study, Table
 __all__ = ["PAPER"]
 
 _PROTOCOL = {
-    "paper": "1,000 trees, leaves of three, the root of all features tried at a node, graphs of 20 neighbours, a "
-    "hierarchy of two layers induced from the tags; every method is told the number of classes, affinity propagation "
-    "finds its own (linear kernel, median preference). Looks are the embedding that ships instead of VGG-16 or HOG3D.",
-    "defaults": "The same with 100 trees.",
+    name: f"{trees}, leaves of three, the root of all features tried at a node, graphs of 20 neighbours, a hierarchy "
+    "of two layers induced from the tags; every method is told the number of classes, affinity propagation finds its "
+    "own (linear kernel, median preference). Looks are the embedding that ships instead of VGG-16 or HOG3D."
+    for name, trees in (("paper", "1,000 trees"), ("defaults", "100 trees"))
 }
 _COMPLETED = {
     name: f"{words} Two fifths of the tags are hidden and looked for again; clusters are as many as classes. The "

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .markup import Markup, tag
+from .markup import Markup, clipped, tag
 
 __all__ = ["dot_chart", "line_chart", "matrix_chart", "network_chart"]
 
@@ -95,10 +95,11 @@ def _x_ticks(values: Sequence[float], place: Any, bottom: float) -> Markup:
     """Numbers below the points, as many as there is room for."""
     texts, last = [], -math.inf
     for value in values:
-        x = place(value, bottom)[0]
-        if x - last >= 38:
-            texts.append(tag("text", f"{value:.3g}", x=_n(x), y=_HEIGHT - _BOTTOM + 18, text_anchor="middle"))
-            last = x
+        x, shown = place(value, bottom)[0], f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+        half = max(19, 4 * len(shown))
+        if x - half >= last:
+            texts.append(tag("text", shown, x=_n(x), y=_HEIGHT - _BOTTOM + 18, text_anchor="middle"))
+            last = x + half
     return tag("g", *texts)
 
 
@@ -141,7 +142,7 @@ def matrix_chart(shares: Sequence[Sequence[float]], classes: Sequence[str], colu
     for i, row in enumerate(shares):
         y = 4 + i * side
         if n_rows <= 2 * _LABELLED:
-            drawn.append(tag("text", classes[i][:14], x=left - 6, y=_n(y + side / 2 + 4), text_anchor="end"))
+            drawn.append(tag("text", clipped(classes[i], 14), x=left - 6, y=_n(y + side / 2 + 4), text_anchor="end"))
         for j, value in enumerate(row):
             x = left + j * side
             square = {"x": _n(x), "y": _n(y), "width": _n(side - 1), "height": _n(side - 1)}

@@ -15,6 +15,7 @@ __all__ = ["paper_page"]
 
 _PICTURES = 3_000_000  # characters of pictures in one page
 _TRACES = 12  # curves of single runs in one chart
+_ABREAST = 6  # figures whose deviations stand beside them; of more they stand below
 
 
 def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None) -> str:
@@ -35,7 +36,7 @@ def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None
 
 def _front(summary: Mapping[str, Any]) -> Markup:
     quick = "A quick run: does it all work? Not for numbers. " if summary["quick"] else ""
-    runs = "one run" if summary["seeds"] == 1 else f"{summary['seeds']} runs"
+    of = "one run" if summary["seeds"] == 1 else f"the mean and deviation of {summary['seeds']} runs"
     protocol = {"paper": "The paper's protocol", "defaults": "Our defaults"}[summary["protocol"]]
     protocol = protocol if summary["place"] else "Protocol"
     command = summary.get("command", "")
@@ -45,7 +46,7 @@ def _front(summary: Mapping[str, Any]) -> Markup:
         tag("p", summary["reference"], ". ", summary["place"], class_="quiet"),
         tag("p", tag("strong", f"{protocol}. "), summary["words"], class_="lead"),
         tag("p", tag("strong", "Data. "), summary["data"], ". ", summary["versus"], class_="lead"),
-        tag("p", quick, f"Each row is the mean and deviation of {runs}, where chance plays a part.", class_="lead"),
+        tag("p", quick, f"Each row is {of}, where chance plays a part.", class_="lead"),
         tag("p", tag("code", command), class_="quiet") if command else None,
     )
 
@@ -54,7 +55,8 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
     names = summary["figures"]
     lower = set(summary["lower_is_better"])
     judged = [name for name in names if name not in summary["neutral"]]
-    best = {name: _best(summary["rows"], name, name in lower) for name in judged}
+    rivals = [row for row in summary["rows"] if "mean" in row["figures"].get(_chief(summary), {})]
+    best = {name: _best(rivals, name, name in lower) for name in judged}
     arrows = [f"{name} ↓" if name in lower else name for name in names]
     head = tag(
         "thead",
@@ -78,7 +80,7 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
         tag("h2", "Figures"),
         tag(
             "div",
-            tag("table", head, tag("tbody", *rows), class_="figures"),
+            tag("table", head, tag("tbody", *rows), class_="figures many" if len(names) > _ABREAST else "figures"),
             class_="scroll",
             tabindex="0",
             role="region",
@@ -87,6 +89,12 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
         tag("p", said, class_="quiet") if _has_paper(summary) else None,
         class_="cluster",
     )
+
+
+def _chief(summary: Mapping[str, Any]) -> str:
+    """The figure by which rows are compared: that of all classes together where there is one for each."""
+    names: Sequence[str] = summary["figures"]
+    return "overall" if "overall" in names else names[0]
 
 
 def _has_paper(summary: Mapping[str, Any]) -> bool:
@@ -104,10 +112,11 @@ def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float 
         figure = row["figures"].get(name, {})
         ours = None
         if "mean" in figure:
-            spread = f" ± {figure['deviation']:.3f}" if figure["deviation"] else ""
-            ours = tag(
-                "span", f"{figure['mean']:.3f}{spread}", class_="best" if figure["mean"] == best.get(name) else None
-            )
+            spread = None
+            if figure["deviation"]:
+                spread = tag("small", f" ± {_number(figure['deviation'])}", class_="spread")
+            is_best = figure["mean"] == best.get(name)
+            ours = tag("span", _number(figure["mean"]), spread, class_="best" if is_best else None)
         beside = None
         if "published" in figure:
             apart = f" ({figure['difference']:+.3f})" if "difference" in figure else ""
@@ -120,11 +129,16 @@ def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float 
     return tag("tr", tag("th", name, scope="row"), *cells, *last, class_=None if ran else "absent")
 
 
+def _number(value: float) -> str:
+    """Shares with three digits; counts of clusters and the like, which may be means, with one."""
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+
+
 def _charts(summary: Mapping[str, Any]) -> Markup | None:
     parts: list[Any] = []
-    dots = dot_chart(summary["rows"], summary["figures"][0], beside=summary["same_data"])
+    dots = dot_chart(summary["rows"], _chief(summary), beside=summary["same_data"])
     if dots is not None:
-        title = f"{summary['figures'][0]}: mean and deviation"
+        title = f"{_chief(summary)}: mean and deviation"
         title += ", and the paper's (rings)" if summary["same_data"] else ""
         parts.append(tag("div", tag("h3", title), dots))
     for study in summary["studies"]:

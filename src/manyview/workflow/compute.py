@@ -22,7 +22,7 @@ from ..collection.store import Store
 from ..engines.choice import cluster_client
 from ..errors import ParameterError, StoreError
 from ..features.base import Extractor, extractor, extractor_names, register_extractor
-from ..features.opening.decode import BadFile, Clip, DecodePool
+from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..ingest.capture import FILE_TIME
 from ..types import Progress
 from .computed import Computed, Note, add_rows, restore_learned
@@ -47,6 +47,13 @@ _SAMPLE = 1000
 _CAPTION, _MOST_SHORT = 300, 0.9
 """Letters of a text that one sentence vector can hold, and the share of texts that have to be so short."""
 _DAY = len("2019-06-14")
+_MADE_OF = {
+    "text": "texts",
+    "motion": "clips",
+    "bursts": "clips",
+    "date": "days of capture",
+    "place": "positions",
+}
 _PASSING = ("missing", "unreadable", "missing extra")
 """Reasons that are no fault of the file: a disk that was away, a part that is installed since."""
 
@@ -125,7 +132,7 @@ def compute_views(
             "a model file is for the view 'embedding', which is not among those to compute. Add it, or name no model."
         )
     made = [one for name in chosen if (one := _make(collection, name, model, again, done)) is not None]
-    looking = [one for one in made if one.reads in ("picture", "motion")]
+    looking = [one for one in made if one.looks]
     if again:
         _forget(collection, made)
     _set_aside(collection, [one for one in made if one.name in damaged], done)
@@ -145,8 +152,7 @@ def compute_views(
             collection.merge_view(one.name)
             read_pair(collection, one, done, progress)
         elif one.name not in {note.view for note in done.notes if note.kind == "lacking"}:
-            what = {"text": "texts", "motion": "clips", "date": "days of capture", "place": "positions"}
-            sort = what.get(one.reads, "pictures that can be opened")
+            sort = _MADE_OF.get(one.reads, "pictures that can be opened")
             sentence = f"no view {one.name!r}: it is made of {sort}, and there are none."
             done.notes.append(Note("lacking", one.name, sentence))
     if names is None:
@@ -159,7 +165,7 @@ def compute_views(
 
 def _set_aside(collection: Store, damaged: Sequence[Extractor], done: Computed) -> None:
     """Files that cannot be read are made again, if what they were made of is there."""
-    if any(one.reads in ("picture", "motion") for one in damaged) or damaged_packs(collection):
+    if any(one.looks for one in damaged) or damaged_packs(collection):
         _check_roots(collection, list(collection.items))
     for name, n_rows in set_aside_rows(collection, [one.name for one in damaged]).items():
         sentence = f"a file of view {name!r} was damaged; its {n_rows} rows are computed again."
@@ -171,7 +177,7 @@ def _set_aside(collection: Store, damaged: Sequence[Extractor], done: Computed) 
 
 def _forget(collection: Store, made: Sequence[Extractor]) -> None:
     """Take views away that can be computed anew: nothing goes where a model or the pictures are not there."""
-    if any(one.version and one.reads in ("picture", "motion") for one in made):
+    if any(one.version and one.looks for one in made):
         _check_roots(collection, list(collection.items))
     for one in made:
         if one.name in collection.view_names:
@@ -217,7 +223,7 @@ def _look(
     if not wanted:
         return
     _check_roots(collection, [items[number] for number in wanted])
-    with DecodePool(n_jobs) as pool:
+    with DecodePool(n_jobs, bursts=any(one.reads == "bursts" for one in made)) as pool:
         made = [
             one
             for one in made
@@ -284,20 +290,26 @@ def _learn(
     n_jobs: int | None,
     progress: Progress | None,
 ) -> bool:
-    """Take back what was learned, or learn from pictures spread evenly over the collection; False: there are none."""
+    """Take back what was learned, or learn from files spread evenly over the collection; False: there are none."""
     if restore_learned(collection, one):
         return True
+    items = [item for item in items if item.kind == "video" or one.reads != "bursts"]
     chosen = [items[place] for place in np.unique(np.linspace(0, len(items) - 1, min(_SAMPLE, len(items))).astype(int))]
     if progress is not None:
         progress(f"learning {one.name}", 0, len(chosen))
-    opened = (outcome for _, outcome in pool.decode([str(item.path) for item in chosen]))
-    pictures = (
-        part.frames[0] if isinstance(part, Clip) else part.pixels for part in opened if not isinstance(part, BadFile)
-    )
-    first = next(pictures, None)
+    opened = (part for _, part in pool.decode([str(item.path) for item in chosen]) if not isinstance(part, BadFile))
+    examples = (example for part in opened if len(example := _example(one, part)))
+    first = next(examples, None)
     if first is not None:
-        one.learn(itertools.chain([first], pictures), n_jobs=n_jobs)
+        one.learn(itertools.chain([first], examples), n_jobs=n_jobs)
     return first is not None
+
+
+def _example(one: Extractor, part: Picture | Clip) -> Any:
+    """What an extractor learns from a file: of a clip its first frame, or its bursts."""
+    if isinstance(part, Picture):
+        return part.pixels
+    return part.bursts if one.reads == "bursts" else part.frames[0]
 
 
 # --- texts, dates and places ---

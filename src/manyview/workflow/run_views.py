@@ -28,13 +28,14 @@ COUNTS = ("visual_words", "words")
 """Views that aplsa can count in. The first serves no other method unless it is named."""
 ONLY_NAMED = (COUNTS[0], "date", "place")
 """Views that serve only where a person names them, or where there is no other."""
-MOTION = "motion"
+MOTIONS = ("motion", "motion_words")
+"""Views that photographs cannot have."""
 _FEWEST_ITEMS_OF_A_TAG = 2
 
 
 def sensible_views(collection: Store) -> list[str]:
     """Every view there is, but for those that have to be named, and motion where photographs are among the clips."""
-    there = [name for name in collection.view_names if name != MOTION or only_clips_move(collection)]
+    there = [name for name in collection.view_names if name not in MOTIONS or only_clips_move(collection)]
     return [name for name in there if name not in ONLY_NAMED or len(there) == 1]
 
 
@@ -72,7 +73,7 @@ def fit_views(
         parts |= dict(held.items())
         masks |= {name: held.mask[:, v] for v, name in enumerate(held.names)}
     said = [f"views: {', '.join(chosen)}" if chosen else "no computed views"]
-    if named is None and MOTION in collection.view_names and MOTION not in chosen:
+    if named is None and set(MOTIONS) & set(collection.view_names) - set(chosen):
         said.append("motion is left out: photographs have none, and clips of the same would stand apart by that alone")
     if tag_names is None:
         usable, share = _usable_tags(tags)

@@ -197,12 +197,17 @@ def _register_heif() -> None:
 
 
 def _clip(file: BinaryIO, limits: dict[str, Any]) -> Answer:
-    from ..frames import read_clip
+    from ..clips.frames import read_clip
 
-    clip = read_clip(file, limits["max_side"], limits["max_pixels"])
-    about = {"format": clip.format, "seconds": clip.seconds, "pairs": list(clip.pairs.shape)}
+    clip = read_clip(file, limits["max_side"], limits["max_pixels"], with_bursts=limits["bursts"])
+    about = {
+        "format": clip.format,
+        "seconds": clip.seconds,
+        "pairs": list(clip.pairs.shape),
+        "bursts": list(clip.bursts.shape),
+    }
     header, blobs = _shown("clip", clip.frames, clip.width, clip.height, about, limits)
-    return header, [*blobs, clip.pairs.tobytes()]
+    return header, [*blobs, clip.pairs.tobytes(), clip.bursts.tobytes()]
 
 
 def _shown(

@@ -68,10 +68,14 @@ class Picture:
 
 @dataclass(frozen=True)
 class Clip:
-    """A video: key frames as pictures, and pairs of neighbouring frames, small and grey, for its motion."""
+    """A video: key frames as pictures, and frames that follow each other, small and grey, for its motion.
+
+    Pairs are uint8 (n, 2, 64, 64); bursts (n, 6, 64, 64), none unless they are asked for.
+    """
 
     frames: tuple[NDArray[np.uint8], ...]
     pairs: NDArray[np.uint8]
+    bursts: NDArray[np.uint8]
     width: int
     height: int
     format: str
@@ -92,6 +96,7 @@ class _Limits:
     memory: int
     cpu_seconds: int
     wall_seconds: float
+    bursts: bool
 
 
 class DecodePool:
@@ -109,6 +114,8 @@ class DecodePool:
         A picture that claims more in its header is not decoded.
     memory, cpu_seconds, wall_seconds
         What a child may take for one file: 1.5 GiB, 20 s of processor time, 30 s.
+    bursts : bool, default=False
+        Read also six frames in a row at every moment of a clip, for ``motion_words``.
 
     Examples
     --------
@@ -127,6 +134,7 @@ class DecodePool:
         memory: int = 1536 * 2**20,
         cpu_seconds: int = 20,
         wall_seconds: float = 30.0,
+        bursts: bool = False,
     ) -> None:
         self.n_jobs = effective_n_jobs(n_jobs)
         self.limits = _Limits(
@@ -136,6 +144,7 @@ class DecodePool:
             check_number("memory", memory, integer=True, low=256 * 2**20),
             check_number("cpu_seconds", cpu_seconds, integer=True, low=1),
             check_number("wall_seconds", wall_seconds, low=0, low_open=True),
+            bool(bursts),
         )
         self._children: list[_Child] = []
         self._answers: queue.SimpleQueue[tuple[_Child, Any]] = queue.SimpleQueue()
@@ -302,5 +311,8 @@ def _decoded(header: dict[str, Any], blobs: list[bytes], limits: _Limits) -> Dec
     }
     if kind == "picture":
         return Picture(pixels=frames[0], animated=bool(header["animated"]), **common)
-    pairs = np.frombuffer(blobs[-1], dtype=np.uint8).reshape([int(length) for length in header["pairs"]])
-    return Clip(frames=tuple(frames), pairs=pairs, seconds=float(header["seconds"]), **common)
+    pairs, bursts = (
+        np.frombuffer(blob, dtype=np.uint8).reshape([int(length) for length in header[name]])
+        for blob, name in zip(blobs[-2:], ("pairs", "bursts"), strict=True)
+    )
+    return Clip(frames=tuple(frames), pairs=pairs, bursts=bursts, seconds=float(header["seconds"]), **common)

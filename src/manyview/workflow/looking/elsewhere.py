@@ -93,7 +93,7 @@ def _look(told: bytes, paths: dict[int, str], missing: Mapping[str, set[int]]) -
     made = _extractors(told)
     found: dict[int, Picture | Clip] = {}
     refused: list[tuple[int, BadFile]] = []
-    with DecodePool(1) as pool:
+    with DecodePool(1, bursts=any(one.reads == "bursts" for one in made)) as pool:
         for number, (_, outcome) in zip(paths, pool.decode(list(paths.values())), strict=True):
             if isinstance(outcome, BadFile):
                 refused.append((number, outcome))

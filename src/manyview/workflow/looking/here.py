@@ -58,9 +58,8 @@ def looked_at(
 
 def each_row(one: Extractor, found: Sequence[Picture | Clip], n_jobs: int | None) -> Any:
     """One row per picture, the mean of its frames for a clip; for motion, NaN where nothing can move."""
-    if one.reads == "motion":
-        still = np.empty((0, 2, 64, 64), dtype=np.uint8)
-        return one.extract([part.pairs if isinstance(part, Clip) else still for part in found], n_jobs=n_jobs)
+    if one.reads in ("motion", "bursts"):
+        return one.extract([_moving(one, part) for part in found], n_jobs=n_jobs)
     pictures = [frame for part in found for frame in (part.frames if isinstance(part, Clip) else (part.pixels,))]
     rows = one.extract(pictures, n_jobs=n_jobs)
     counts = np.array([len(part.frames) if isinstance(part, Clip) else 1 for part in found])
@@ -71,6 +70,13 @@ def each_row(one: Extractor, found: Sequence[Picture | Clip], n_jobs: int | None
     ends = np.concatenate([[0], np.cumsum(counts)])
     mean = csr_matrix((np.repeat(1.0 / counts, counts), np.arange(ends[-1]), ends))
     return (mean @ rows).astype(rows.dtype)
+
+
+def _moving(one: Extractor, part: Picture | Clip) -> Any:
+    """What an extractor of motion reads of a file; nothing of a photograph."""
+    if isinstance(part, Picture):
+        return np.empty((0, 0, 0, 0), dtype=np.uint8)
+    return part.bursts if one.reads == "bursts" else part.pairs
 
 
 def look_here(

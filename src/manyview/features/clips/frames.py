@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -9,16 +10,20 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MissingExtra
-from ..files import BadFile
-from .base import Extractor
-from .pictures import RGB, rgb_picture
+from ...errors import MissingExtra
+from ...files import BadFile
+from ..base import Extractor
+from ..pictures import RGB, rgb_picture
 
-__all__ = ["Footage", "Motion", "read_clip"]
+__all__ = ["IN_A_ROW", "SMALL", "Footage", "Motion", "read_clip"]
+
+IN_A_ROW = 6
+"""Frames of a burst."""
+SMALL = 64
+"""Grey pixels across, of pairs and bursts."""
 
 _FRAMES = 8
 _PAIRS = 12
-_SMALL = 64
 _DIRECTIONS = 8
 _SPEEDS = (0.25, 1.0, 2.0)
 _CELLS = 8
@@ -30,17 +35,21 @@ class Footage:
 
     frames: list[RGB]
     pairs: NDArray[np.uint8]
+    bursts: NDArray[np.uint8]
     width: int
     height: int
     format: str
     seconds: float
 
 
-def read_clip(file: BinaryIO, max_side: int = 512, max_pixels: int = 50_000_000) -> Footage:
+def read_clip(
+    file: BinaryIO, max_side: int = 512, max_pixels: int = 50_000_000, *, with_bursts: bool = False
+) -> Footage:
     """Up to eight frames spread over a video and pairs of neighbouring ones, by PyAV; needs the ``video`` extra.
 
     Frames are those at (or just after) evenly spaced moments, found by seeking to the key frame before; pairs are
-    reduced to 64 grey pixels across. A video without a usable picture is refused.
+    reduced to 64 grey pixels across. Bursts, which take longer, are six frames in a row, as small, from the moment on;
+    near the end the last six. A video without a usable picture is refused.
     """
     try:
         import av
@@ -63,18 +72,25 @@ def read_clip(file: BinaryIO, max_side: int = 512, max_pixels: int = 50_000_000)
         seconds = _duration(container, stream)
         frames: list[RGB] = []
         pairs: list[NDArray[np.uint8]] = []
+        bursts: list[NDArray[np.uint8]] = []
         for moment in _moments(seconds):
-            found = _two_frames(container, stream, moment, av)
+            found, row = _frames_at(container, stream, moment, av, IN_A_ROW if with_bursts else 2)
             if found:
                 frames.append(rgb_picture(found[0].to_ndarray(format="rgb24"), max_side))
-            if len(found) == 2:
-                pairs.append(np.stack([_small_grey(frame) for frame in found]))
+            if len(found) >= 2:
+                pairs.append(np.stack([_small_grey(frame) for frame in found[:2]]))
+            if with_bursts and len(row) == IN_A_ROW:
+                bursts.append(np.stack([_small_grey(frame) for frame in row]))
         kind = container.format.name.split(",")[0]
     if not frames:
         raise BadFile("damaged", "no frame of it can be decoded.")
     step = max(1, len(frames) // _FRAMES)
     shown = frames[::step][:_FRAMES]
-    return Footage(shown, np.array(pairs, dtype=np.uint8).reshape(-1, 2, _SMALL, _SMALL), width, height, kind, seconds)
+    return Footage(shown, _stacked(pairs, 2), _stacked(bursts, IN_A_ROW), width, height, kind, seconds)
+
+
+def _stacked(rows: list[NDArray[np.uint8]], length: int) -> NDArray[np.uint8]:
+    return np.array(rows, dtype=np.uint8).reshape(-1, length, SMALL, SMALL)
 
 
 def _duration(container: Any, stream: Any) -> float:
@@ -91,25 +107,27 @@ def _moments(seconds: float) -> list[float]:
     return [(number + 0.5) * seconds / count for number in range(count)]
 
 
-def _two_frames(container: Any, stream: Any, moment: float, av: Any) -> list[Any]:
-    """The frame at a moment and the one after it, or as many of them as there are."""
+def _frames_at(container: Any, stream: Any, moment: float, av: Any, count: int) -> tuple[list[Any], list[Any]]:
+    """The frame at a moment and those after it, and as many in a row that end with the last of them."""
     found: list[Any] = []
+    row: deque[Any] = deque(maxlen=count)
     try:
         container.seek(int(moment / stream.time_base) if stream.time_base else 0, stream=stream, backward=True)
         for number, frame in enumerate(container.decode(stream)):
+            row.append(frame)
             late = frame.time is None or frame.time >= moment - 1e-3
             # A key frame may lie far back: then what is there is good enough.
             if late or number >= 250:
                 found.append(frame)
-            if len(found) == 2:
+            if len(found) == count:
                 break
     except (av.FFmpegError, ValueError, OverflowError):
         pass  # damaged here; other moments may be whole
-    return found
+    return found, list(row)
 
 
 def _small_grey(frame: Any) -> NDArray[np.uint8]:
-    return np.asarray(frame.reformat(width=_SMALL, height=_SMALL, format="gray").to_ndarray(), dtype=np.uint8)
+    return np.asarray(frame.reformat(width=SMALL, height=SMALL, format="gray").to_ndarray(), dtype=np.uint8)
 
 
 class Motion(Extractor):

@@ -8,15 +8,10 @@ import pytest
 
 from manyview.errors import MissingExtra
 from manyview.features.base import extractor
-from manyview.features.frames import read_clip
+from manyview.features.clips.frames import read_clip
 from manyview.files import BadFile
 
-
-def texture(seed=0, side=200):
-    from scipy.ndimage import gaussian_filter
-
-    noise = gaussian_filter(np.random.default_rng(seed).normal(size=(side, side)), 3.0, mode="wrap")
-    return np.uint8(np.interp(noise, (noise.min(), noise.max()), (0, 255)))
+from ...moving import panned, texture
 
 
 def moved(dx, dy, n_pairs=3):
@@ -66,6 +61,27 @@ def clip():
             container.mux(stream.encode(frame))
         container.mux(stream.encode())
     return made.getvalue()
+
+
+def test_bursts_are_frames_in_a_row(clip):
+    found = read_clip(io.BytesIO(clip), with_bursts=True)
+    plain = read_clip(io.BytesIO(clip))
+    np.testing.assert_array_equal(found.pairs, plain.pairs)
+    assert len(found.frames) == len(plain.frames) and plain.bursts.shape == (0, 6, 64, 64)
+    assert found.bursts.shape == (12, 6, 64, 64) and found.bursts.dtype == np.uint8
+    # brighter by four grey levels from frame to frame, and what the texture brings
+    steps = np.diff(found.bursts.mean(axis=(2, 3)), axis=1)
+    assert (steps > 0).all() and steps.mean() == pytest.approx(4, abs=1)
+    np.testing.assert_array_equal(found.bursts[:8, :2], found.pairs[:8])
+    # near the end bursts are the last six frames, and the moment is not their first
+    np.testing.assert_array_equal(found.bursts[-1], found.bursts[-2])
+    np.testing.assert_array_equal(found.bursts[-2, -3:-1], found.pairs[-1])
+
+
+def test_a_clip_of_five_frames_has_pairs_but_no_burst():
+    pytest.importorskip("av", reason="the video extra is not installed: pip install 'manyview[video]'")
+    found = read_clip(io.BytesIO(panned(texture(), 2, n_frames=5)), with_bursts=True)
+    assert len(found.pairs) and found.bursts.shape == (0, 6, 64, 64)
 
 
 class TestVideo:

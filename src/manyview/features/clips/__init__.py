@@ -1,0 +1,1 @@
+"""What moves: ``frames`` reads videos, ``hog3d`` describes pieces of space and time, ``motion_words`` counts them."""
