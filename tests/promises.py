@@ -243,17 +243,18 @@ PARTS = (
     Part(
         "workers",
         (15,),
-        "the k-means family on a Dask cluster has the bits of one thread: any chunks, one, two and three workers; a "
-        "fit that was stopped goes on to the same bits",
+        "the k-means family, PLSA and canonical correlations on a Dask cluster have the bits of one thread: any "
+        "chunks, one, two and three workers; so has FusionART in shards, from files and memory; a fit of the k-means "
+        "family or of PLSA that was stopped goes on to the same bits",
         (
             "methods/kmeans/test_canonical.py",
             "engines/test_cluster.py",
             "engines/test_checkpoint.py",
+            "engines/test_other_methods.py",
         ),
         {"MANYVIEW_CLIENT_KILLS": (1, 5)},
         "kills",
         10,
-        is_open="PLSA and canonical fusion on a cluster",
     ),
     Part(
         "deaths",

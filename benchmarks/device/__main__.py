@@ -22,7 +22,15 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import manyview
-from manyview import PLSA, AcceleratedKMeans, CanonicalFusion, HierarchicalKMeans, RobustMultiviewKMeans, Views
+from manyview import (
+    PLSA,
+    AcceleratedKMeans,
+    CanonicalFusion,
+    HierarchicalKMeans,
+    RobustMultiviewKMeans,
+    TagCompleter,
+    Views,
+)
 from manyview.blocks import workers
 from manyview.data import nearest
 from manyview.data.nearest import nearest_among
@@ -30,6 +38,7 @@ from manyview.engines.choice import working
 from manyview.gpu import moments, topics
 from manyview.methods.canonical._moments import Pass
 
+from ..quality.completion_growth import generate
 from . import plain
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "device.json"
@@ -237,6 +246,31 @@ def made(kind: str, n: int) -> list[Any]:
     return [looks, 1.2 * rng.normal(size=(K, 32))[y % 25] + spread * rng.normal(size=(n, 32))]
 
 
+def completer(n: int = 50_000, d: int = 1_280, n_tags: int = 500) -> dict[str, Any]:
+    """A whole fit, whose neighbours are proposed there, beside one by threads; how far probabilities are apart."""
+    looks, tags = generate(n, d, n_tags)
+    views, spent, found = {"looks": looks}, {}, {}
+    for where in ("threads", "cuda"):
+        with manyview.on(where):
+            TagCompleter().fit({"looks": looks[:4_000]}, tags[:4_000])  # compiles
+            start = time.perf_counter()
+            model = TagCompleter().fit(views, tags)
+            spent[where] = 1e3 * (time.perf_counter() - start)
+        found[where] = model.tag_probabilities()
+        nearest_items = model._items().neighbours[0].items
+        found[f"{where} neighbours"] = np.sort(nearest_items, axis=1)
+    apart = np.abs(found["cuda"] - found["threads"])
+    differ = (found["cuda neighbours"] != found["threads neighbours"]).any(axis=1)
+    print(f"TagCompleter, {n:,} x {d:,}, {n_tags} tags: {spent}, {differ.sum()} items, {apart.max():.1e}", flush=True)
+    return {
+        "what": f"TagCompleter.fit, {n:,} x {d:,}, {n_tags} tags",
+        "fit_ms": spent["cuda"],
+        "threads_ms": spent["threads"],
+        "items_with_other_neighbours": int(differ.sum()),
+        "largest_difference_of_probabilities": float(apart.max()),
+    }
+
+
 def identity(n: int = 50_000) -> dict[str, Any]:
     """Labels that differ between threads and the device."""
     models = {
@@ -333,6 +367,7 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "plsa": plsa,
     "cca": cca,
     "neighbours": neighbours,
+    "completer": completer,
     "identity": identity,
     "agreement": agreement,
 }

@@ -7,6 +7,7 @@ how long the server took until it answered and what the first screen asks, CPU s
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -22,7 +23,7 @@ import numpy as np
 from manyview import metrics
 from manyview.web.server import Serving
 
-from .large_collection import K, generate, measured
+from .large_collection import FIGURES, K, costs, generate, measured, own_memory
 from .table import Table
 
 N_ITEMS, QUICK = 1_000_000, 3_000
@@ -31,7 +32,7 @@ FIRST_SCREEN = ("/", "/api/state", "/api/clusters", "/api/proposals?limit=50")
 
 def tables(quick: bool) -> Iterator[Table]:
     n_items = QUICK if quick else N_ITEMS
-    made = Table(f"{n_items:,} items, ready features: the commands", ("seconds", "CPU s", "memory MB"))
+    made = Table(f"{n_items:,} items, ready features: the commands", FIGURES)
     with tempfile.TemporaryDirectory() as folder:
         source, path = Path(folder) / "items.npz", Path(folder) / "items.manyview"
         with ProcessPoolExecutor(1) as apart:  # a process that was large once would count for each one it starts
@@ -84,8 +85,7 @@ def _serve(path: Path) -> dict[str, dict[str, float]]:
 
 
 def _used(seconds: float) -> dict[str, float]:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return {"seconds": seconds, "CPU s": used.ru_utime + used.ru_stime, "memory MB": used.ru_maxrss / 1024}
+    return {**costs(resource.getrusage(resource.RUSAGE_SELF), seconds), "own MB": own_memory(os.getpid())}
 
 
 if __name__ == "__main__":

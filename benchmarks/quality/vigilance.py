@@ -34,15 +34,21 @@ def tables(quick: bool) -> Iterator[Table]:
         yield Table("no collections in MANYVIEW_DATA", FIGURES)
         return
     yield _readings(sources, READINGS[::16] if quick else READINGS, orders)
+    for title, channels, y in tagged_collections(sources, quick):
+        yield _compare(title, channels, y, orders)
+
+
+def tagged_collections(sources: Sources, quick: bool) -> Iterator[tuple[str, Channels, Any]]:
+    """Collections with tags, each with the classes of its items, -1 where nobody says."""
     with sources.matrices("corel5k") as stored:
-        yield _compare("corel5k, 50 topics", *_corel(stored, range(50)), orders)
+        yield "corel5k, 50 topics", *_corel(stored, range(50))
     for name, load in (("newsgroups, ten groups", newsgroups), ("emoji, nine groups", emoji)):
         task = load(sources, Scale(quick=quick))
-        yield _compare(f"{name}: {task.words}", task.data, task.y, orders)
+        yield f"{name}: {task.words}", task.data, task.y
     task = flickr8k(True)(sources, Scale())
     tagged = task.data
     channels = Channels({"looks": tagged.looks, "tags": tagged.tags.yes.astype(np.float64)}, ("tags",))
-    yield _compare(task.words, channels, np.where(tagged.judged, task.y, -1), orders)
+    yield task.words, channels, np.where(tagged.judged, task.y, -1)
 
 
 def _readings(sources: Sources, readings: tuple[tuple[int, ...], ...], orders: int) -> Table:

@@ -5,6 +5,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from manyview.blocks import workers
+from manyview.completion import nearest
 from manyview.completion.nearest import find_nearest, make_lists, nearest_of_all
 
 
@@ -15,15 +16,28 @@ def units(n_items=300, n_features=8, seed=0, n_centres=12):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
+def sorted_by_hand(queries, rows, k, threads, own):
+    products = queries @ rows.T
+    products[own >= 0, own[own >= 0]] = -2
+    best = np.argsort(-products, axis=1, kind="stable")[:, :k]
+    return best.astype(np.int32), np.take_along_axis(products, best, axis=1)
+
+
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_exact_search(form, n_jobs, monkeypatch):
+@pytest.mark.parametrize("proposed", [False, True])
+def test_exact_search(form, n_jobs, proposed, monkeypatch):
+    """Also by what somebody proposes; sparse rows are never asked about."""
     monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 50_000)
     rows = units()
+    asked = []
+    if proposed:
+        monkeypatch.setattr(nearest, "proposed_alike", lambda *of, **to: asked.append(of) or sorted_by_hand(*of, **to))
     has = np.random.default_rng(1).random(300) < 0.8
     rows[~has] = 0
     with workers(n_jobs) as threads:
         found = nearest_of_all(form(rows), has, 5, threads)[0]
+    assert bool(asked) == (proposed and form is np.asarray)
     cosine = rows @ rows.T
     np.fill_diagonal(cosine, -1)
     cosine[:, ~has] = -1

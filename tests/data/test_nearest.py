@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 
 from manyview.blocks import workers
 from manyview.data import nearest
-from manyview.data.nearest import alike_among, best_first, largest, most_alike, nearest_among
+from manyview.data.nearest import alike_among, best_first, largest, most_alike, nearest_among, proposed_alike
 
 
 def by_sorting(rows, k):
@@ -69,37 +69,58 @@ def test_distances_are_the_same_bits_whoever_proposed(d):
     assert np.array_equal(here[1].view(np.int32), there[1].view(np.int32)) and np.array_equal(here[0], there[0])
 
 
+class Some:
+    """The eight nearest in no order, and the distance of the ninth, for 30 queries at once."""
+
+    n_queries = 30
+
+    def __init__(self, rows):
+        self._rows = rows.astype(np.float64)
+
+    def __call__(self, queries):
+        squares = ((queries[:, None] - self._rows[None]) ** 2).sum(axis=2)
+        order = np.argsort(squares, axis=1)[:, :9].astype(np.int32)
+        return order[:, 7::-1].copy(), np.take_along_axis(squares, order[:, 8:], axis=1)[:, 0] * (1 - 1e-6)
+
+
+@pytest.fixture
+def asked():
+    """What was asked of somebody who proposes, as a graphics processor does."""
+    questions = []
+
+    def propose(n_queries, rows, k):
+        questions.append((n_queries, k))
+        return Some(rows)
+
+    token = nearest.PROPOSER.set(propose)
+    yield questions
+    nearest.PROPOSER.reset(token)
+
+
 @pytest.mark.parametrize("kind", ["normal", "grid"])
-def test_proposals_change_nothing(kind):
-    class Some:
-        """The eight nearest in no order, and the distance of the ninth, for 30 queries at once."""
-
-        n_queries = 30
-
-        def __call__(self, queries):
-            squares = ((queries[:, None].astype(np.float64) - rows[None]) ** 2).sum(axis=2)
-            order = np.argsort(squares, axis=1)[:, :9].astype(np.int32)
-            return order[:, 7::-1].copy(), np.take_along_axis(squares, order[:, 8:], axis=1)[:, 0] * (1 - 1e-6)
-
-    asked = []
-
-    def propose(*of):
-        asked.append(of)
-        return Some()
-
+def test_proposals_change_nothing(kind, asked):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(100, 4)) if kind == "normal" else rng.integers(0, 3, size=(100, 3))  # ties: more than eight
     rows = rows.astype(np.float32)
     own = np.arange(100, dtype=np.int32)
-    token = nearest.PROPOSER.set(propose)
-    try:
-        with workers(2) as threads:
-            found = nearest_among(rows, rows, 5, threads, own=own)
-            nearest_among(rows, rows, 5, threads, own=own, within=[(own, own)])  # groups are not asked for
-    finally:
-        nearest.PROPOSER.reset(token)
+    with workers(2) as threads:
+        found = nearest_among(rows, rows, 5, threads, own=own)
+        nearest_among(rows, rows, 5, threads, own=own, within=[(own, own)])  # groups are not asked for
     assert np.array_equal(found, by_sorting(rows, 5))
-    assert [(n, k) for n, _, k in asked] == [(100, 5)]
+    assert asked == [(100, 5)]
+
+
+def test_of_unit_rows_those_proposed_are_the_most_alike(asked):
+    rows = np.random.default_rng(0).normal(size=(100, 4)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    own = np.arange(100, dtype=np.int32)
+    with workers(2) as threads:
+        expected = most_alike(rows, rows, 5, threads, own=own)
+        found = proposed_alike(rows, rows, 5, threads, own=own)
+        assert asked == [(100, 5)]
+        nearest.PROPOSER.set(None)
+        assert proposed_alike(rows, rows, 5, threads, own=own) is None
+    assert np.array_equal(found[0], expected[0]) and found[1] == pytest.approx(expected[1], abs=1e-6)
 
 
 def test_largest_and_best_first():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from manyview.data.source import Pieces, Rows
+from manyview.data.source import Pieces, Rows, RowSource, file_part
 
 X = np.random.default_rng(0).normal(size=(23, 4))
 EDGES = [0, 5, 5, 12, 13, 23]  # one piece is empty, one has a single row
@@ -35,3 +35,27 @@ def test_rows_of_one_piece_are_not_copied():
     assert np.shares_memory(rows.part(slice(13, 20))["view x"], X)
     assert rows.part(slice(13, 20)).start == 20 and np.array_equal(rows["view x"], X)
     assert np.array_equal(rows.taken(np.array([20, 3]))["view x"], X[[20, 3]])
+
+
+def test_rows_of_a_file_are_plain_arrays_that_are_not_copied(tmp_path):
+    """Whatever part is cut of a memory-mapped array is one again, which takes long; and its path stays known."""
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    source = RowSource({"view x": mapped})
+    for start, stop in ((0, 23), (4, 20)):
+        found = source.rows(start, stop)["view x"]
+        assert type(found) is np.ndarray and np.shares_memory(found, mapped)
+        assert np.array_equal(found, X[start:stop])
+        part = file_part(found)
+        assert part.path == str(tmp_path / "x.npy") and np.array_equal(part.open(), found)
+
+
+def test_a_leaf_of_pieces_is_read_where_it_lies_and_keeps_what_it_kept():
+    rows = Rows(7, {"view x": pieces(X), "weight": np.arange(23.0)}, {})
+    alone, leaf = rows.in_place(slice(13, 20))
+    assert (alone.start, leaf) == (20, slice(0, 7)) and np.shares_memory(alone["view x"], X)
+    assert np.array_equal(alone["weight"], np.arange(13.0, 20))
+    alone.kept["norms"] = 1
+    assert rows.in_place(slice(13, 20))[0].kept == {"norms": 1} and rows.in_place(slice(0, 13))[0].kept == {}
+    whole = Rows(7, {"view x": X}, {})
+    assert whole.in_place(slice(13, 20)) == (whole, slice(13, 20))

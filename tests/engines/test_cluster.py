@@ -121,6 +121,21 @@ def test_chunks_of_dask_arrays_change_nothing(client, rows):
     assert "sparse" in repr(chunks) and chunks.in_chunks == ("looks", "text", "tags")
 
 
+def test_chunks_are_never_put_together(monkeypatch):
+    """Leaves are read from the chunks they lie in, by one thread as by a worker: the whole span would be a copy."""
+    views = {name: matrix for name, matrix in data(missing=0.2).items() if name != "tags"}
+    alone = robust(max_iter=4, n_init=1).fit(views)
+
+    def refused(_):
+        raise AssertionError("a span was put together")
+
+    monkeypatch.setattr(source.Pieces, "whole", refused)
+    chunks = Views(in_chunks(views, 700))
+    there = robust(max_iter=4, n_init=1).fit(chunks)
+    same(there, alone)
+    assert equal(there.predict(chunks), alone.predict(views))
+
+
 def kmeans(**settings):
     return AcceleratedKMeans(**{"n_clusters": 6, "random_state": 0, "max_iter": 15, "n_jobs": 1, **settings})
 

@@ -18,6 +18,7 @@ from manyview import (
     CanonicalFusion,
     ConsensusClustering,
     CrossModalClustering,
+    FusionART,
     Views,
     blocks,
 )
@@ -227,10 +228,13 @@ def test_one_and_three_workers(monkeypatch):
     pictures = {"looks": np.nan_to_num(Y["looks"]), "tags": words}
     cross = CrossModalClustering(4, n_starts=2, random_state=0)
     grouped = clone(cross).fit(pictures)
+    stream = FusionART(0.5, shards=3, random_state=0)
+    streamed = clone(stream).fit(pictures["looks"])
     for n_workers in (1, 3):
         with start(n_workers) as cluster, distributed.Client(cluster) as client, manyview.on(client):
             same_topics(plsa(n_init=1, max_iter=4).fit(A), whole)
             same_space(CanonicalFusion(4).fit(Y), space)
+            assert np.array_equal(clone(stream).fit(pictures["looks"]).labels_, streamed.labels_)
             if n_workers == 3:
                 there = clone(cross).fit(pictures)
                 assert np.array_equal(there.labels_, grouped.labels_)
@@ -339,3 +343,19 @@ def test_those_that_do_not_vote_are_placed_by_two_workers(client, monkeypatch, t
         assert np.array_equal(other.levels_["leaves"], alone.levels_["leaves"])
         assert np.array_equal(other.member_labels_, alone.member_labels_)
         assert all(np.array_equal(other.cluster_centers_[v], alone.cluster_centers_[v]) for v in views)
+
+
+@CLUSTER
+@pytest.mark.slow
+def test_shards_are_learned_by_two_workers(client, tmp_path):
+    """Files and memory, views that items lack, a person's groups, and the second look."""
+    views = numbers("groups", np.float32, missing=True)
+    views["tags"].data[:] = 1
+    np.save(tmp_path / "looks.npy", views["looks"])
+    filed = {**views, "looks": np.load(tmp_path / "looks.npy", mmap_mode="r")}
+    model, y = FusionART(0.4, shards=3, min_size=2, random_state=0), np.where(np.arange(N) % 100 == 7, 1, -1)
+    alone = on(SERIAL, model, views, y=y)
+    for there in (on((client,), model, views, y=y), on((client,), model, filed, y=y)):
+        assert np.array_equal(there.labels_, alone.labels_) and there.groups_ == alone.groups_
+        assert all(np.array_equal(there.field_[name], array) for name, array in alone.field_.items())
+    assert alone.n_clusters_ > 3

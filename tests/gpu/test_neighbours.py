@@ -116,3 +116,15 @@ def test_a_consensus_has_the_labels_of_threads(always, seed):
         there = manyview.ConsensusClustering(4, random_state=seed).fit(views)
         np.testing.assert_array_equal(there.predict(views), threads.predict(views))
     np.testing.assert_array_equal(there.labels_, threads.labels_)
+
+
+def test_tags_are_proposed_as_by_threads(always, seed):
+    rng = np.random.default_rng(seed)
+    which = rng.integers(4, size=500)
+    looks = 3 * rng.normal(size=(4, 9))[which] + rng.normal(size=(500, 9))
+    looks[:40] = np.nan
+    tags = (rng.random((500, 12)) < 0.1 + 0.6 * (np.arange(12) // 3 == which[:, None])).astype(float)
+    threads = manyview.TagCompleter().fit({"looks": looks}, tags)
+    with manyview.on("cuda"):
+        there = manyview.TagCompleter().fit({"looks": looks}, tags)
+    np.testing.assert_allclose(there.tag_probabilities(), threads.tag_probabilities(), atol=1e-5)

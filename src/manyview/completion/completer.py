@@ -116,9 +116,9 @@ class TagCompleter(MultiviewEstimator):
 
     .. kept: quality-completion_growth; *; {fit:.0f} s and {propose:.0f} s, {MB:.0f} MB
 
-    - 10,000 items x 1,280, 500 tags: 6 s and 0 s, 213 MB
-    - 100,000 items x 128, 500 tags: 15 s and 5 s, 227 MB
-    - 10,000 items x 128, 20,000 tags: 28 s and 20 s, 708 MB
+    - 10,000 items x 1,280, 500 tags: 5 s and 0 s, 242 MB
+    - 100,000 items x 128, 500 tags: 17 s and 6 s, 229 MB
+    - 10,000 items x 128, 20,000 tags: 27 s and 18 s, 699 MB
 
     Examples
     --------

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix
+from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
-from ..data.nearest import Within, alike_among, most_alike
+from ..data.nearest import Within, alike_among, most_alike, proposed_alike
 from ..types import Ints, Singles
 
 __all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "nearest_of_all", "weights_of"]
@@ -84,11 +84,26 @@ def nearest_of_all(
 
     The cosines are a by-product: None where not every pair is compared.
     """
+    if lists is None:
+        found = _proposed(units, has, k, threads)
+        if found is not None:
+            return found, None
     if lists is None and 2 * has.sum() >= units.shape[0]:
         items, cosines, seen = alike_among(units, k, threads, has, watched)
         return _found(items, cosines), seen
     own = np.arange(units.shape[0], dtype=np.int64)
     return find_nearest(units, units, has, k, threads, own=own, lists=lists), None
+
+
+def _proposed(units: Matrix, has: NDArray[np.bool_], k: int, threads: Workers) -> Nearest | None:
+    """The same as a graphics processor proposes them; None where none works, or the rows are not for it."""
+    able = np.flatnonzero(has)
+    if is_sparse(units) or able.size <= k:
+        return None
+    own = np.full(has.size, -1, dtype=np.int32)
+    own[able] = np.arange(able.size)
+    found = proposed_alike(units, units[able] if able.size < has.size else units, k, threads, own=own)
+    return None if found is None else _found(able[found[0]].astype(np.int32), found[1])
 
 
 def _found(items: NDArray[np.int32], cosines: Singles) -> Nearest:

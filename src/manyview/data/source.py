@@ -55,6 +55,17 @@ class Rows:
         """Some of these rows, with nothing kept."""
         return Rows(self.start + rows.start, {name: column[rows] for name, column in self.columns.items()}, {})
 
+    def alone(self, leaf: slice) -> tuple[Rows, slice]:
+        """The rows of a leaf by themselves, with what is kept for them, and where the leaf is among them: all."""
+        found = self.part(leaf)
+        found.kept = self.kept.setdefault(("leaf", leaf.start, leaf.stop), {})
+        return found, slice(0, leaf.stop - leaf.start)
+
+    def in_place(self, leaf: slice) -> tuple[Rows, slice]:
+        """A leaf, and rows that are read where they lie: its own alone where all would have to be put together."""
+        in_pieces = any(isinstance(column, Pieces) for column in self.columns.values())
+        return self.alone(leaf) if in_pieces else (self, leaf)
+
     def taken(self, which: NDArray[np.intp]) -> Rows:
         """Chosen rows, in order, with nothing kept."""
         return Rows(0, {name: self[name][which] for name in self.columns}, {})
@@ -234,16 +245,16 @@ def _is_chunked(column: Any) -> bool:
 
 
 def _between(column: Any, start: int, stop: int) -> Any:
-    """Consecutive rows of a column, which are not copied."""
+    """Consecutive rows of a column, not copied; those of a file as a plain array, which is sooner cut."""
     if (start, stop) == (0, column.shape[0]):
-        return column
+        return np.asarray(column) if isinstance(column, np.ndarray) else column
     if makes_rows(column):
         return column.over(_between(column.rows, start, stop))
     if is_sparse(column):
         first, last = int(column.indptr[start]), int(column.indptr[stop])
         indptr = column.indptr[start : stop + 1] - column.indptr[start]
         return csr_of(column.data[first:last], column.indices[first:last], indptr, (stop - start, column.shape[1]))
-    return column[start:stop]
+    return np.asarray(column[start:stop])
 
 
 class _MadeRows(NamedTuple):

@@ -287,3 +287,21 @@ def test_bounds_that_do_not_pay_rest_twice_as_long_each_time():
     pairs.count(100, 100, 0)  # now they settle all
     pairs.next_round(np.zeros(60))
     assert pairs.told(10).everywhere and pairs.told(10).keeps(1)
+
+
+def test_what_clusters_hold_and_who_moved_is_counted_as_numpy_counts_it():
+    rng = np.random.default_rng(0)
+    old, new = rng.integers(-1, 5, 300).astype(np.int32), rng.integers(0, 5, 300).astype(np.int32)
+    old[:150] = new[:150]
+    weight, norms = rng.integers(0, 4, 300).astype(float), rng.integers(0, 9, 300) / 8  # sums are exact
+    mass, held, came, gone = np.zeros((4, 6))
+    touched, changed = np.zeros(6, dtype=bool), np.empty(300, dtype=np.intp)
+    n_changed = kernels.count_rows(old, new, weight, norms, mass, held, came, gone, touched, changed)
+    moved = np.flatnonzero(old != new)
+    left = moved[old[moved] >= 0]
+    assert np.array_equal(changed[:n_changed], moved) and 0 < left.size < moved.size < 150
+    assert np.array_equal(mass, np.bincount(new, weight, 6))
+    assert np.array_equal(held, np.bincount(new, weight * norms, 6))
+    assert np.array_equal(came, np.bincount(new[moved], (weight * norms)[moved], 6))
+    assert np.array_equal(gone, np.bincount(old[left], (weight * norms)[left], 6))
+    assert np.array_equal(np.flatnonzero(touched), np.union1d(new[moved], old[left]))

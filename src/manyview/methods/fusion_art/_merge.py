@@ -120,9 +120,10 @@ def _tag_overlap(
     field: Field, rules: Rules, t: int, k: int, n_clusters: int, other: Field, b: int
 ) -> tuple[Floats, Floats]:
     """How much the members of b have in common with each prototype, and the lower of the two mean matches."""
-    cut = slice(int(rules.tags_at[t]), int(rules.tags_at[t + 1]))
-    mine = field.counts[cut, :n_clusters].astype(np.float64)
-    theirs = other.counts[cut, b].astype(np.float64)
+    first, stop = int(rules.tags_at[t]), int(rules.tags_at[t + 1])
+    known = first + np.flatnonzero(other.counts[first:stop, b])  # the others add nothing
+    mine = field.counts[known, :n_clusters].astype(np.float64)
+    theirs = other.counts[known, b].astype(np.float64)
     if rules.fuzzy:
         common = np.minimum(mine, theirs[:, None]).sum(axis=0) / GRID
         larger = np.maximum(field.figures[NORM, k, :n_clusters], other.figures[NORM, k, b])

@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.checks import as_generator, check_number
-from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
-from ...data.views import Views
+from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number
+from ...engines.choice import working
 from ...errors import ParameterError
-from ...types import Floats, Places
-from ..base import items_with_views, say
-from ._field import (
-    empty_field,
-    field_of,
-    found_groups,
-    learn_rows,
-    make_rules,
-    place_items,
-    set_reach,
-    state_of,
-    without_deserted,
-)
+from ...types import Places
+from ..base import items_with_views
+from ._field import learn_rows
+from ._growing import TRACKING, GrowingField
 from ._merge import absorb, check_alike
 from ._reader import Reader
-from ._results import FieldResults
-from ._state import FREE, SKIP
-from ._vigilance import USUAL, find_vigilance
-from .settings import (
-    check_bounds,
-    check_groups,
-    check_kinds,
-    check_shares,
-    check_tags,
-    check_vigilance,
-    data_bounds,
-    large_enough,
-    warn_silent_views,
-)
+from ._shards import Shards
+from ._state import SKIP
+from ._vigilance import find_vigilance
+from .settings import check_groups, check_tags, large_enough, warn_silent_views
 
 __all__ = ["FusionART"]
 
 
-_TRACKING = {None: 0, "printed": 1, "monotone": 2}
-
-
-class FusionART(ClusterMixin, FieldResults):
+class FusionART(ClusterMixin, GrowingField):
     """Cluster a stream of items by several channels at once, in one pass, opening clusters as they are needed.
 
     Each item joins the cluster it resembles most, if it resembles it enough in every channel (``vigilance``); if
@@ -91,9 +68,13 @@ class FusionART(ClusterMixin, FieldResults):
     bounds : None, (low, high) or dict of view name to (low, high), default=None
         The range of content features. Without it ``fit`` takes the range of its data, and ``partial_fit`` on an
         empty field starts at 0 and 1. Bounds widen when a value falls outside, and prototypes are rescaled.
+    shards : None or int, default=None
+        If given, ``fit`` cuts the items into so many parts, one after the other, clusters each by itself, and merges
+        what came out (``merge``). An approximation that can be spread: over threads, or by ``manyview.on`` over
+        the workers of a cluster. The result depends on ``shards``, never on who works.
     random_state : None, int or numpy Generator
     n_jobs : None or int
-        Threads of ``predict``; learning is sequential. The result does not depend on it.
+        Threads of ``predict`` and of ``shards``; learning is sequential. The result does not depend on it.
     verbose : int, default=0
 
     Attributes
@@ -147,19 +128,19 @@ class FusionART(ClusterMixin, FieldResults):
         "channels": Given("'auto' or a dict of view name to 'content' or 'tags'"),
         "contributions": Given("'adaptive' or a number for each view"),
         "tag_learning": Choice("probability", "fuzzy"),
-        "match_tracking": Choice(*_TRACKING),
+        "match_tracking": Choice(*TRACKING),
         "novelty": Flag(),
         "min_size": Either(Number(low=0, low_open=True), Choice(None)),
         "epochs": Number(integer=True, low=1),
         "shuffle": Flag(),
         "bounds": Given("None, or the lowest and highest value of content views"),
+        "shards": Either(Number(integer=True, low=1), Choice(None)),
         **RUNNING,
     }
     checks_not_applicable: ClassVar[Mapping[str, str]] = {
         "check_row_order": "items are learned one after another, so their order is part of the method",
         "check_as_many_clusters_as_items": "the number of clusters follows from the vigilance and cannot be set",
     }
-    _prune: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -176,6 +157,7 @@ class FusionART(ClusterMixin, FieldResults):
         epochs: int = 1,
         shuffle: bool = True,
         bounds: Any = None,
+        shards: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -192,6 +174,7 @@ class FusionART(ClusterMixin, FieldResults):
         self.epochs = epochs
         self.shuffle = shuffle
         self.bounds = bounds
+        self.shards = shards
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -207,35 +190,18 @@ class FusionART(ClusterMixin, FieldResults):
         self._start(views, from_data=True)
         if self._is_auto() and "tags" in self.channels_.values():
             self.tag_vigilance_ = find_vigilance(self, views, y)
-        has_any = items_with_views(views)
-        rng = as_generator(self.random_state)
-        reader = Reader(views, self._layout())
-        labels, forced = self._take_groups(y, views, reader)
-        forced[~has_any] = SKIP
-        field, rules = self._open_field(reader)
-        previous, spills = None, None
-        if self.epochs > 1:
-            spills = np.zeros((views.n_items, reader.channels.n_channels))
-        for epoch in range(1, int(self.epochs) + 1):
-            order = rng.permutation(views.n_items) if self.shuffle else None
-            before = labels.copy()
-            field = self._learn(
-                field, learn_rows(field, rules, reader, order, forced, labels, previous, spills), labels
-            )
-            if self.verbose:
-                moved = int((labels != before).sum())
-                say(f"epoch {epoch} of {self.epochs}: {int(field.tally[0])} clusters, {moved} labels changed")
-            self.n_iter_ = epoch
-            field = without_deserted(field, labels)
-            self._keep(field, labels)
-            if epoch > 1 and np.array_equal(before, labels):
-                break
-            previous = np.where(forced == FREE, labels, -1)
-        warn_silent_views(self.field_, reader.channels, views)
-        if self.min_size is not None:
-            allowed = large_enough(self.field_, self.min_size, warn=True)
-            found = place_items(field, rules, reader, allowed, False, self.n_jobs)
-            labels = np.where((forced == FREE) & has_any, found, labels)
+        free = items_with_views(views)
+        groups, rng = check_groups(y, views), as_generator(self.random_state)
+        with working(self.n_jobs) as engine:
+            parts = None if self.shards is None else Shards(views, int(self.shards), engine)
+            labels = self._grow(views, groups, rng) if parts is None else parts.grow(self, groups, rng)
+            warn_silent_views(self.field_, self._layout(), views)
+            if self.min_size is not None:
+                allowed = large_enough(self.field_, self.min_size, warn=True)
+                found = self._placed(views, allowed) if parts is None else parts.place(self, allowed)
+                for rows in groups.values():
+                    free[rows] = False
+                labels = np.where(free, found, labels)
         self.labels_ = labels.astype(np.intp)
         return self
 
@@ -256,7 +222,7 @@ class FusionART(ClusterMixin, FieldResults):
         check_tags(views, self.channels_)
         has_any = items_with_views(views)
         reader = Reader(views, self._layout())
-        labels, forced = self._take_groups(y, views, reader)
+        labels, forced = self._take_groups(check_groups(y, views), views, reader)
         forced[~has_any] = SKIP
         field, rules = self._open_field(reader)
         self._learn(field, learn_rows(field, rules, reader, None, forced, labels), labels)
@@ -275,10 +241,7 @@ class FusionART(ClusterMixin, FieldResults):
         views = self._new_views(X)
         check_tags(views, self.channels_)
         has_any = items_with_views(views)
-        reader = Reader(views, self._layout())
-        field, rules = self._open_field(reader)
-        allowed = large_enough(self.field_, self.min_size)
-        labels = place_items(field, rules, reader, allowed, bool(self.novelty), self.n_jobs)
+        labels = self._placed(views, large_enough(self.field_, self.min_size), bool(self.novelty))
         labels[~has_any] = -1
         return labels.astype(np.intp)
 
@@ -308,100 +271,3 @@ class FusionART(ClusterMixin, FieldResults):
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
         return {key: value for key, value in state.items() if key != "_open"}
-
-    def _check_parameters(self) -> None:
-        check_parameters(self)
-        check_shares(self.contributions, self.view_names_)
-
-    def _is_auto(self) -> bool:
-        return isinstance(self.vigilance, str) and self.vigilance == "auto"
-
-    def _vigilances(self) -> Floats:
-        """One number for each view."""
-        return check_vigilance({"tags": self.tag_vigilance_} if self._is_auto() else self.vigilance, self.channels_)
-
-    def _start(self, views: Views, from_data: bool) -> None:
-        """An empty field for these views, with the bounds of the data or those to begin a stream with."""
-        self.channels_ = check_kinds(self.channels, views)
-        if self._is_auto():
-            self.tag_vigilance_ = USUAL
-        self._vigilances()
-        check_tags(views, self.channels_)
-        if isinstance(self.bounds, Mapping):
-            for name in self.bounds:
-                if self.channels_.get(name) != "content":
-                    raise ParameterError(f"bounds names {name!r}, which is not a content view.")
-        channels, bounds = self._layout(), []
-        for v, name, width in zip(channels.views, channels.names, channels.widths, strict=True):
-            if self.channels_[name] == "tags":
-                continue
-            given = check_bounds(self.bounds, name, width)
-            if given is None:
-                whole = data_bounds(views[name], views.mask[:, v]) if from_data else None
-                given = (np.zeros(width), np.ones(width)) if whole is None else whole
-            bounds.append(given)
-        shares = np.full(channels.n_channels, 1.0 / channels.n_channels)
-        self.groups_ = []
-        self.tag_learning_ = self.tag_learning
-        self._keep(empty_field(channels, bounds, shares), np.empty(0))
-
-    def _open_field(self, reader: Reader | None) -> tuple[Any, Any]:
-        """The field with room to grow, and the settings of now."""
-        field = getattr(self, "_open", None)
-        if field is None or field.tally is not self.field_["tally"]:
-            field = field_of(self.field_)
-        fixed = check_shares(self.contributions, self.view_names_)
-        channels = self._layout()
-        if fixed is not None:
-            field.shares[:] = channels.in_channel_order(fixed)
-        rules = make_rules(
-            channels,
-            channels.in_channel_order(self._vigilances()),
-            self.choice,
-            self.learning_rate,
-            adaptive=fixed is None,
-            fuzzy=self.tag_learning_ == "fuzzy",
-            tracking=_TRACKING[self.match_tracking],
-            most_tags=0 if reader is None else reader.most_tags,
-            prune=self._prune,
-        )
-        set_reach(field, rules)
-        return field, rules
-
-    def _learn(self, field: Any, fields: Iterator[Any], labels: NDArray[np.int64]) -> Any:
-        """Run through a stretch of learning; what was learned is kept even if something stops it half-way."""
-        try:
-            for latest in fields:
-                field = latest
-        finally:
-            self._keep(field, labels)
-        return field
-
-    def _keep(self, field: Any, labels: NDArray[Any]) -> None:
-        self._open = field
-        self.field_ = state_of(field)
-        self.labels_ = labels.astype(np.intp, copy=False)
-        self.n_clusters_ = int(field.tally[0])
-        self.contributions_ = self._layout().in_view_order(field.shares)
-        self.view_weights_ = self.contributions_
-
-    def _take_groups(self, y: Any, views: Views, reader: Reader) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Open clusters for groups that are new; labels of their members, and which items are not free."""
-        labels = np.full(views.n_items, -1, dtype=np.int64)
-        forced = np.full(views.n_items, FREE, dtype=np.int64)
-        has_any = views.mask.any(axis=1)
-        groups = {name: rows[np.asarray(has_any)[rows]] for name, rows in check_groups(y, views).items()}
-        new = {name: rows for name, rows in groups.items() if name not in self.groups_ and rows.size}
-        numbers = {self.groups_.index(name): rows for name, rows in groups.items() if name in self.groups_}
-        for number, rows in numbers.items():
-            forced[rows] = int(np.flatnonzero(self.field_["group"] == number)[0])
-        if new:
-            field, rules = self._open_field(reader)
-            first = len(self.groups_)
-            field = found_groups(field, rules, reader, {first + at: rows for at, rows in enumerate(new.values())})
-            self.groups_ = [*self.groups_, *new]
-            self._keep(field, labels)
-            for at, rows in enumerate(new.values()):
-                labels[rows] = int(np.flatnonzero(self.field_["group"] == first + at)[0])
-                forced[rows] = SKIP
-        return labels, forced

@@ -138,6 +138,32 @@ def settle_certain(
 
 
 @kernel
+def count_rows(old, new, weight, norms, mass, held, came, gone, touched, changed):
+    """What clusters hold after some rows were labelled, and what came into them and went.
+
+    IN  old, new: int32 (n,), old below 0 for none; weight, norms: float64 (n,)
+    OUT mass, held: float64 (K,), weights and weighted lengths of the rows; came, gone: float64 (K,), weighted lengths
+        of those that moved; touched: bool (K,), clusters that a row came into or left; changed: intp (n,), such rows
+    Returns how many rows changed.
+    """
+    n_changed = 0
+    for i in range(new.shape[0]):
+        k, last = new[i], old[i]
+        size = weight[i] * norms[i]
+        mass[k] += weight[i]
+        held[k] += size
+        if k != last:
+            changed[n_changed] = i
+            n_changed += 1
+            touched[k] = True
+            came[k] += size
+            if last >= 0:
+                touched[last] = True
+                gone[last] += size
+    return n_changed
+
+
+@kernel
 def add_rows(X, rows, clusters, weight, sign, sums):
     """Add rows, each times its weight and the sign, to the sums of clusters.
 

@@ -59,11 +59,7 @@ class TableFrame:
 
     def opened(self, rows: Rows, leaf: slice) -> tuple[Rows, slice]:
         """The rows whose table is to be made for a leaf, and the leaf among them."""
-        if not self.by_leaf:
-            return rows, leaf
-        alone = rows.part(leaf)
-        alone.kept = rows.kept.setdefault(("leaf", self.key, leaf.start, leaf.stop), {})
-        return alone, slice(0, leaf.stop - leaf.start)
+        return rows.alone(leaf) if self.by_leaf else (rows, leaf)
 
     def table(self, rows: Rows) -> Table:
         """The table of some rows; one dense view without gaps is not copied."""
@@ -231,20 +227,19 @@ def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: Any) -> tuple[Par
 
 def _count(part: Part, rows: Rows, leaf: slice, old: Labels, new: Labels, shared: Round) -> None:
     """What the clusters hold, and what moved."""
-    table, weight = open_table(rows, shared.frame), rows["weight"][leaf]
-    size, n_clusters = weight * table.norms(leaf), part.n_clusters
-    part.mass += np.bincount(new, weight, n_clusters)
-    part.held += np.bincount(new, size, n_clusters)
+    table, weight, n_clusters = open_table(rows, shared.frame), rows["weight"][leaf], part.n_clusters
+    (came, gone), touched = np.zeros((2, n_clusters)), np.zeros(n_clusters, dtype=bool)
+    changed = np.empty(new.size, dtype=np.intp)
+    norms = table.norms(leaf)
+    n_moved = kernels.count_rows(old, new, weight, norms, part.mass, part.held, came, gone, touched, changed)
+    part.n_moved, changed = n_moved, changed[:n_moved]
     if shared.move is None and shared.sum_rows:
-        part.squares = float(weight @ table.norms(leaf) ** 2)
-    changed = np.flatnonzero(old != new)
-    part.n_moved = int(changed.size)
-    if not shared.sum_rows or not changed.size:
+        part.squares = float(weight @ norms**2)
+    if not shared.sum_rows or not n_moved:
         return
     left = changed[old[changed] >= 0]
-    part.turnover += np.bincount(new[changed], size[changed], n_clusters)
-    part.turnover += np.bincount(old[left], size[left], n_clusters)
-    part.touched = np.union1d(new[changed], old[left]).astype(np.intp)
+    part.turnover += came + gone
+    part.touched = np.flatnonzero(touched)
     part.change = np.zeros((part.touched.size, table.n_features))
     place = np.zeros(n_clusters, dtype=np.int32)
     place[part.touched] = np.arange(part.touched.size)

@@ -3,7 +3,8 @@
 BLAS copies both factors into an order of its own first. With only tens of columns that costs a third of the work; here
 only the columns are. A tile of a few rows times up to four vectors of columns stays in registers while it runs over a
 panel of features, of which the columns' part stays in the first cache, and calls rows in from memory before their turn.
-It needs wide registers that multiply and add at once.
+It needs wide registers that multiply and add at once. A few columns that would leave most of a vector empty are
+multiplied along the features instead.
 """
 
 import numpy as np
@@ -127,16 +128,23 @@ _rows_by_three, _rows_by_four = _tile(_ROWS_BY_THREE, 3), _tile(_ROWS_BY_FOUR, 4
 def narrow_product(X, F, out):
     """``out = X F``.
 
-    Each sum runs over the features in order, whatever the number of rows: a row's products do not depend on its block.
+    The order of a sum hangs on its column alone, whatever the number of rows: a row's products do not depend on its
+    block.
 
     IN  X: (n, d) and F: (d, K) of one float type, in C order
     OUT out: (n, K) float
     """
     d, K = F.shape
     n_lanes = _BYTES // F.itemsize
-    n_vectors = -(-K // n_lanes)
+    n_vectors, n_few = K // n_lanes, K % n_lanes
+    if n_vectors == 0 or n_few > n_lanes // 4:
+        n_vectors, n_few = -(-K // n_lanes), 0
+    whole = K - n_few
     columns = _aligned(d, n_vectors * n_lanes, F)
-    columns[:, :K] = F
+    columns[:, :whole] = F[:, :whole]
+    few = _aligned(n_few, d, F)
+    for c in range(n_few):
+        few[c] = F[:, whole + c]
     room = _aligned(_ROWS, n_vectors * n_lanes, F)
     for first in range(0, X.shape[0], _ROWS):
         x = X[first : first + _ROWS]
@@ -153,8 +161,10 @@ def narrow_product(X, F, out):
         for i in range(x.shape[0]):  # whole slices take three times as long
             o = out[first + i]
             row = products[i]
-            for k in range(K):
+            for k in range(whole):
                 o[k] = row[k]
+        if n_few:
+            _few_columns(x, few, out[first : first + _ROWS, whole:])
 
 
 @kernel
@@ -163,6 +173,26 @@ def _aligned(n, width, like):
     room = np.zeros(n * width + _LINE // like.itemsize, dtype=like.dtype)
     start = -(room.ctypes.data // like.itemsize) % (_LINE // like.itemsize)
     return room[start : start + n * width].reshape(n, width)
+
+
+@kernel
+def _few_columns(X, F, out):
+    """``out = X F'``, two columns at a time: a vector holds features of one row."""
+    for i in range(X.shape[0]):
+        x = X[i]
+        for c in range(0, F.shape[0] - 1, 2):
+            f, g = F[c], F[c + 1]
+            one = other = F.dtype.type(0)
+            for j in range(x.shape[0]):
+                one += x[j] * f[j]
+                other += x[j] * g[j]
+            out[i, c], out[i, c + 1] = one, other
+        if F.shape[0] % 2:
+            f = F[F.shape[0] - 1]
+            one = F.dtype.type(0)
+            for j in range(x.shape[0]):
+                one += x[j] * f[j]
+            out[i, F.shape[0] - 1] = one
 
 
 @kernel

@@ -201,6 +201,7 @@ def open_views(rows: Rows, frame: Frame) -> list[ScaledView]:
 @device_form("manyview.methods.kmeans.device.robust")
 def round_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, NDArray[Any]]:
     """Assign rows, measure their residuals, and add them up for the next centroids."""
+    rows, leaf = rows.in_place(leaf)
     frame, views = shared.frame, open_views(rows, shared.frame)
     if frame.rule == "literal":
         before = _lengths(rows, leaf, shared, labels)
@@ -244,6 +245,7 @@ def _lengths(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> li
 
 def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, None]:
     """Sums of rows under given labels, every D = 1."""
+    rows, leaf = rows.in_place(leaf)
     views, part = open_views(rows, shared.frame), shared.buffers.empty_partial()
     item_weight, places = rows["weight"][leaf], labels.astype(np.intp)
     for v, view in enumerate(views):
@@ -282,6 +284,7 @@ class Costliest(NamedTuple):
 
 def costly_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Any, None]:
     """The rows that cost most where they are, less what smoothing adds; 1 for each before the first round."""
+    rows, leaf = rows.in_place(leaf)
     frame, views = shared.frame, open_views(rows, shared.frame)
     cost = np.ones(labels.size) if shared.first_lengths is not None else np.zeros(labels.size)
     if shared.first_lengths is None:
@@ -299,6 +302,7 @@ def merge_costliest(whole: Any, part: Any) -> Any:
 
 def label_leaf(rows: Rows, leaf: slice, shared: Round, labels: Any) -> tuple[Any, NDArray[Any]]:
     """Label rows by the smallest ``sum_v weights_v |x^v - f_k^v|``; with their distances per view if asked."""
+    rows, leaf = rows.in_place(leaf)
     views = open_views(rows, shared.frame)
     weight = np.array([w * view.present[leaf] for w, view in zip(shared.weights, views, strict=True)])
     found = assign_block(views, leaf, shared, weight)
