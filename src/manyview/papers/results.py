@@ -66,6 +66,7 @@ def summed_up(
             for cell in runs[row.name]
             if "samples" in cell
         ],
+        "failed": _failed(rows, runs),
         "tests": _tests(table, runs),
         "network": table.network(task) if table.network else None,
         "made": _made(),
@@ -204,6 +205,16 @@ def _confusions(task: Task, rows: Sequence[Row], runs: Mapping[str, Any]) -> lis
     return found
 
 
+def _failed(rows: Sequence[Row], runs: Mapping[str, Any]) -> list[str]:
+    """What other packages could not do, a sentence each."""
+    return [
+        f"{row.name}, run {cell['seed'] + 1}: {words}"
+        for row in rows
+        for cell in runs[row.name]
+        for words in cell.get("failed", ())
+    ]
+
+
 def _tests(table: Table, runs: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Welch's t-test between the runs of two rows, for each figure; None where both never vary."""
     from scipy.stats import ttest_ind
@@ -235,7 +246,8 @@ def text(summary: Mapping[str, Any]) -> str:
         lines.append([*cells, "" if row["seconds"] is None else f"{row['seconds']:.2f}"])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     body = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    return "\n".join([f"{summary['title']}", f"{summary['data']}", "", *(f"  {line}" for line in body)])
+    body += ["", *summary["failed"]] if summary.get("failed") else []
+    return "\n".join([f"{summary['title']}", f"{summary['data']}", "", *(f"  {line}".rstrip() for line in body)])
 
 
 def _has(summary: Mapping[str, Any], key: str) -> list[bool]:

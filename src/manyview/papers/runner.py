@@ -16,7 +16,7 @@ from ..types import Progress
 from .measures import confusion, samples
 from .results import summed_up
 from .sources import Sources
-from .tables import Found, Row, Scale, Table, Task, Trace
+from .tables import Found, PeerFailed, Row, Scale, Table, Task, Trace
 
 __all__ = ["Cells", "make_folders", "run_table", "slug"]
 
@@ -125,7 +125,10 @@ def _run(table: Table, task: Task, row: Row, seed: int) -> dict[str, Any]:
     started, worked = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a paper's setting may be one that we warn of
-        found = row.run(seed)
+        try:
+            found = row.run(seed)
+        except PeerFailed as failure:
+            found = Found(failed=(str(failure),))
     cell: dict[str, Any] = {
         "row": row.name,
         "seed": seed,
@@ -133,6 +136,8 @@ def _run(table: Table, task: Task, row: Row, seed: int) -> dict[str, Any]:
         "cpu_seconds": time.process_time() - worked,
         "figures": _figures(table, task, found),
     }
+    if found.failed:
+        cell["failed"] = list(found.failed)
     if found.traces:
         cell["traces"] = {name: _trace(one) for name, one in found.traces.items()}
     if found.labels is not None and task.y is not None:

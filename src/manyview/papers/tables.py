@@ -9,6 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
+from ..errors import ManyviewError
 from ..types import Mask, Places
 from .sources import Sources
 
@@ -17,6 +18,7 @@ __all__ = [
     "Best",
     "Found",
     "Paper",
+    "PeerFailed",
     "Printed",
     "Protocol",
     "Row",
@@ -58,6 +60,10 @@ class Trace:
     x: str = "round"
 
 
+class PeerFailed(ManyviewError):
+    """Another package could not do what a row asks of it; the others go on."""
+
+
 @dataclass(frozen=True)
 class Found:
     """What one run of a row gave.
@@ -66,12 +72,14 @@ class Found:
     figures : the figures themselves
     judged : the items that count; all where None
     traces : curves of this run by name, such as the objective after each round
+    failed : what another package could not do, whose figures are left out
     """
 
     labels: Places | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
     judged: Mask | None = None
     traces: Mapping[str, Trace] = field(default_factory=dict)
+    failed: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

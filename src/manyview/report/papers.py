@@ -87,6 +87,7 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
             aria_label="Figures",
         ),
         tag("p", said, class_="quiet") if _has_paper(summary) else None,
+        *[tag("p", sentence, class_="quiet") for sentence in summary.get("failed", ())],
         class_="cluster",
     )
 

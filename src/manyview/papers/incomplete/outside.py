@@ -14,6 +14,7 @@ import numpy as np
 from ...data.views import Views
 from ...errors import ParameterError
 from ...types import Places, Singles
+from ..tables import PeerFailed
 
 __all__ = ["IMML", "IMPUTERS", "end_children", "imml_filled", "imml_labels", "takes"]
 
@@ -27,6 +28,7 @@ _DEAR = {
     "EEIMVC": 3_000,
     "LFIMVC": 3_000,
 }  # up to how many items these are run
+_NOT_THERE = ("ModuleNotFoundError", "ImportError")
 _CHILD = Path(__file__).with_name("_imml_child.py")
 
 
@@ -57,8 +59,13 @@ def _ask(python: str, task: str, method: str, views: Views, size: int, seed: int
         np.savez(given, mask=ready.mask, **{f"view{v}": part for v, part in enumerate(ready.values())})
         wish = {"task": task, "method": method, "size": size, "seed": seed, "given": str(given), "answer": str(answer)}
         said = _child(python).answer(wish)
+        if said is None:
+            _CHILDREN.pop(python).end()  # whoever is asked next gets another
+            raise PeerFailed(f"iMML's {method} failed: its process ended without an answer.")
+        if said.get("error", "").startswith(_NOT_THERE):
+            raise ParameterError(f"{python} cannot import iMML's {method}: {said['error']}. Install iMML there.")
         if "error" in said:
-            raise ParameterError(f"iMML's {method} failed: {said['error']}")
+            raise PeerFailed(f"iMML's {method} failed: {said['error']}")
         with np.load(answer, allow_pickle=False) as found:
             return dict(found)
 
@@ -71,16 +78,15 @@ class _Child:
             [python, str(_CHILD)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
         )
 
-    def answer(self, wish: dict[str, Any]) -> dict[str, Any]:
-        """What it says to one line."""
+    def answer(self, wish: dict[str, Any]) -> dict[str, Any] | None:
+        """What it says to one line; None where it ended instead."""
         to, back = self._process.stdin, self._process.stdout
         if to is None or back is None:
             raise ParameterError("the process of iMML was started without pipes.")
         to.write(json.dumps(wish) + "\n")
         to.flush()
         line = back.readline()
-        said: dict[str, Any] = json.loads(line) if line else {"error": "its process ended without an answer"}
-        return said
+        return json.loads(line) if line else None
 
     def end(self) -> None:
         """Close its input, wait for it, and close what it writes to."""

@@ -15,7 +15,7 @@ _VIEWS = (
     "told the number of classes but FusionART; our defaults, nothing chosen with the classes. Three draws, one from "
     "3,000 items on. iMML's methods run with their defaults on the views as we prepare them, the dear ones up to 1,000 "
     "(IMSR, DAIMC) or 3,000 items (SIMCADC, EEIMVC, LFIMVC), PIMVC where every view has as many columns as there are "
-    "classes. NMI is divided by the mean entropy."
+    "classes; where one of them fails, its figure is left out. NMI is divided by the mean entropy."
 )
 _LABELS = (
     "As papers on incomplete views and labels do: half of the views, half of every label's yes and half of its no are "

@@ -15,7 +15,7 @@ from ...data.joining import side_by_side
 from ...data.views import Views
 from ...types import Places, Singles
 from ..sources import Sources, stored_views
-from ..tables import Found, Row, Scale, Task, Trace
+from ..tables import Found, PeerFailed, Row, Scale, Task, Trace
 from .outside import IMML, imml_labels, takes
 
 __all__ = ["COLLECTIONS", "FIGURES", "SHARES", "Incomplete", "filled", "lacking", "load", "rows", "share_names"]
@@ -103,12 +103,18 @@ def _run(task: Task, cluster: Cluster, shares: tuple[float, ...]) -> Callable[[i
 
     def run(seed: int) -> Found:
         found: dict[str, float] = {}
+        failed: list[str] = []
         for share in shares:
-            labels = cluster(lacking(task.data.views, share, seed), len(task.class_names), seed)
+            try:
+                labels = cluster(lacking(task.data.views, share, seed), len(task.class_names), seed)
+            except PeerFailed as failure:
+                failed.append(f"{share:.0%} missing: {failure}")
+                continue
             found[f"NMI {share:.0%}"] = metrics.normalized_mutual_info(task.y, labels)
             found[f"ACC {share:.0%}"] = metrics.clustering_accuracy(task.y, labels)
-        curve = Trace([found[f"NMI {share:.0%}"] for share in shares], [100 * s for s in shares], "% of views missing")
-        return Found(figures=found, traces={"NMI": curve})
+        done = [share for share in shares if f"NMI {share:.0%}" in found]
+        curve = Trace([found[f"NMI {share:.0%}"] for share in done], [100 * s for s in done], "% of views missing")
+        return Found(figures=found, traces={"NMI": curve} if done else {}, failed=failed)
 
     return run
 
