@@ -107,7 +107,7 @@ def load(folder: str | os.PathLike[str]) -> Any:
         )
     try:
         return _Reader(folder).estimator(state, 0)
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise StoreError(f"{path} is damaged: {type(error).__name__}: {error}. Save the model again.") from error
 
 

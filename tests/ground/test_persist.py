@@ -262,6 +262,22 @@ class TestHostileFolders:
         with pytest.raises(StoreError, match="not a file that save would have written"):
             load(folder)
 
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"$": "dict", "items": [["alone"]]},
+            {"$": "dict", "items": [[[1], 2]]},
+            {"$": "dict", "items": 3},
+            {"$": "float", "value": "often"},
+            {"$": "tuple"},
+            {"$": "csr", "shape": [1]},
+        ],
+    )
+    def test_values_that_were_cut_or_mixed_up(self, folder, value):
+        edit(folder, lambda m: m["model"]["fitted"].update({"x_": value}))
+        with pytest.raises(StoreError, match="manifest.json is damaged"):
+            load(folder)
+
     def test_values_of_unknown_kind(self, folder):
         edit(folder, lambda m: m["model"]["fitted"].update({"x_": {"$": "call", "f": "os.system"}}))
         with pytest.raises(StoreError, match="unknown kind 'call'"):
