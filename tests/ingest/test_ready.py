@@ -37,6 +37,15 @@ def test_npy_of_every_form(tmp_path, array):
         assert [item.key for item in collection.items] == ["0", "1", "2"]
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.bool_, np.float32])
+def test_a_table_of_tags_is_read_in_blocks(tmp_path, dtype, monkeypatch):
+    monkeypatch.setattr("manyview.blocks.BLOCK_BYTES", 100)
+    tags = (np.random.default_rng(0).random((23, 5)) < 0.3).astype(dtype)
+    np.savez(tmp_path / "a.npz", view_x=np.ones((23, 2)), tags=tags, tag_names=np.array(list("abcde")))
+    found = open_features(str(tmp_path / "a.npz")).tags
+    assert [found[row] for row in range(23)] == [["abcde"[c] for c in np.flatnonzero(row)] for row in tags]
+
+
 def test_rows_of_nan_lack_the_view_and_other_nan_is_refused(tmp_path):
     rows = np.arange(6.0).reshape(3, 2)
     rows[1] = np.nan

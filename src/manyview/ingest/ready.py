@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import as_matrix, compressed_fault
+from ..blocks import row_blocks
 from ..collection.items import NewItem
 from ..collection.segment_files import room_for
 from ..data.tags import match_key
@@ -330,9 +331,12 @@ def _matrix(name: str, value: Any) -> Any:
 
 
 def _tag_rows(tags: Any, names: Any) -> TagRows:
-    from scipy.sparse import csr_matrix
+    from scipy.sparse import csr_matrix, vstack
 
-    matrix = csr_matrix(_matrix("tags", tags))
+    blocks = [slice(None)]
+    if isinstance(tags, np.ndarray) and tags.ndim == 2:  # as numbers a table of bytes would be eight times as large
+        blocks = list(row_blocks(tags.shape[0], 8.0 * tags.shape[1])) or blocks
+    matrix = vstack([csr_matrix(_matrix("tags", tags[block])) for block in blocks], format="csr")
     n_tags = matrix.shape[1]
     if names is not None and (names.ndim != 1 or len(names) != n_tags):
         raise BadFile("bad features", f"it has {n_tags} tags but {names.size} names for them.")
