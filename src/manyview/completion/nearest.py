@@ -82,15 +82,15 @@ def nearest_of_all(
 ) -> tuple[Nearest, Singles | None]:
     """``find_nearest`` of unit rows among themselves, and the cosine of every row with the ``watched`` ones.
 
-    The cosines are a by-product: None where not every pair is compared.
+    The cosines are a by-product: None where not every pair is compared here.
     """
     if lists is None:
         found = _proposed(units, has, k, threads)
         if found is not None:
             return found, None
-    if lists is None and 2 * has.sum() >= units.shape[0]:
-        items, cosines, seen = alike_among(units, k, threads, has, watched)
-        return _found(items, cosines), seen
+        if 2 * has.sum() >= units.shape[0]:
+            items, cosines, seen = alike_among(units, k, threads, has, watched)
+            return _found(items, cosines), seen
     own = np.arange(units.shape[0], dtype=np.int64)
     return find_nearest(units, units, has, k, threads, own=own, lists=lists), None
 
