@@ -256,11 +256,9 @@ def completer(n: int = 50_000, d: int = 1_280, n_tags: int = 500) -> dict[str, A
             start = time.perf_counter()
             model = TagCompleter().fit(views, tags)
             spent[where] = 1e3 * (time.perf_counter() - start)
-        found[where] = model.tag_probabilities()
-        nearest_items = model._items().neighbours[0].items
-        found[f"{where} neighbours"] = np.sort(nearest_items, axis=1)
-    apart = np.abs(found["cuda"] - found["threads"])
-    differ = (found["cuda neighbours"] != found["threads neighbours"]).any(axis=1)
+        found[where] = model.tag_probabilities(), np.sort(model._items().neighbours[0].items, axis=1)
+    (there, near), (here, expected) = found["cuda"], found["threads"]
+    apart, differ = np.abs(there - here), (near != expected).any(axis=1)
     print(f"TagCompleter, {n:,} x {d:,}, {n_tags} tags: {spent}, {differ.sum()} items, {apart.max():.1e}", flush=True)
     return {
         "what": f"TagCompleter.fit, {n:,} x {d:,}, {n_tags} tags",

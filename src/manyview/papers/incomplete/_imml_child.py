@@ -1,7 +1,7 @@
 """Run as a file by an interpreter that has iMML; knows nothing of manyview.
 
 It reads one JSON object a line ("task", which is "cluster" or "impute", "method", "size", "seed", and the .npz files
-"given" and "answer") and answers each with a line: {} or {"error": "..."}.
+"given" and "answer") and answers each with a line: {}, {"error": "..."}, or {"missing": "..."} where iMML is not there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ def main() -> None:
         try:
             _work(**json.loads(line))
             said = {}
+        except ImportError as error:
+            said = {"missing": str(error)}
         except Exception as error:
             said = {"error": f"{type(error).__name__}: {error}"}
         answers.write(json.dumps(said) + "\n")

@@ -28,7 +28,6 @@ _DEAR = {
     "EEIMVC": 3_000,
     "LFIMVC": 3_000,
 }  # up to how many items these are run
-_NOT_THERE = ("ModuleNotFoundError", "ImportError")
 _CHILD = Path(__file__).with_name("_imml_child.py")
 
 
@@ -62,8 +61,8 @@ def _ask(python: str, task: str, method: str, views: Views, size: int, seed: int
         if said is None:
             _CHILDREN.pop(python).end()  # whoever is asked next gets another
             raise PeerFailed(f"iMML's {method} failed: its process ended without an answer.")
-        if said.get("error", "").startswith(_NOT_THERE):
-            raise ParameterError(f"{python} cannot import iMML's {method}: {said['error']}. Install iMML there.")
+        if "missing" in said:
+            raise ParameterError(f"{python} cannot import iMML's {method}: {said['missing']}. Install iMML there.")
         if "error" in said:
             raise PeerFailed(f"iMML's {method} failed: {said['error']}")
         with np.load(answer, allow_pickle=False) as found:
