@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from manyview.blocks import workers
+from manyview.engines.local import LocalEngine
 from manyview.methods import neighbours as _neighbours
 from manyview.methods.neighbours import cells_of, nearest_neighbours
 
@@ -21,7 +22,7 @@ def test_cells_hold_everybody_and_find_most_neighbours(monkeypatch, leaves):
     rows = (rng.normal(size=(6_000, 6)) + 3 * rng.normal(size=(6, 6))[np.arange(6_000) % 6]).astype(np.float32)
     with workers(2) as threads:
         exact = nearest_neighbours(rows, 10, threads)
-        cells = cells_of(rows, threads, seed=0)
+        cells = cells_of(rows, LocalEngine(threads), seed=0)
         assert np.array_equal(np.sort(np.concatenate(cells)), np.arange(6_000))
         assert max(map(len, cells)) <= 4 * _neighbours.CELL
         monkeypatch.setattr(_neighbours, "EXACT", 1_000)
@@ -38,7 +39,7 @@ def test_cells_of_one_point_many_times(monkeypatch):
     rows = np.zeros((3_000, 4), dtype=np.float32)
     rows[-5:] = 1
     with workers(1) as threads:
-        cells = cells_of(rows, threads, seed=0)
+        cells = cells_of(rows, LocalEngine(threads), seed=0)
         assert max(map(len, cells)) <= 4 * _neighbours.CELL
         found = nearest_neighbours(rows, 10, threads)
     assert ((found >= 0) & (found < 3_000)).all()

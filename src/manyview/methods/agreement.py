@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers
+from ..engines.jobs import alone
 from ..types import Floats, Mask, Places, Singles
+from .kmeans.plain.runs import short_kmeans
 from .neighbours import nearest_neighbours
-from .spectral import plain_kmeans, short_kmeans
 
 __all__ = [
     "Sample",
@@ -75,18 +76,17 @@ def witnesses(
     """The partitions of every view in a sample. ``keys`` find their random numbers, whatever the order of views."""
     jobs = [(v, number) for v in range(len(points)) for number in range(sample.n_members)]
     here = [sample.items[has[sample.items]] for has in speaking]
-    with plain_kmeans() as kmeans:
 
-        def one(which: slice) -> NDArray[np.int32]:
-            v, number = jobs[which.start]
-            labels = np.full(sample.items.size, -1, dtype=np.int32)
-            if here[v].size > 2:
-                rng = np.random.default_rng([sample.number, keys[v], number])
-                found = short_kmeans(kmeans, points[v][here[v]], n_clusters, rng, many=0).labels_
-                labels[speaking[v][sample.items]] = found
-            return labels
+    def one(job: tuple[int, int]) -> NDArray[np.int32]:
+        v, number = job
+        labels = np.full(sample.items.size, -1, dtype=np.int32)
+        if here[v].size > 2:
+            rng = np.random.default_rng([sample.number, keys[v], number])
+            found = short_kmeans(points[v][here[v]], n_clusters, rng, alone(), many=0)
+            labels[speaking[v][sample.items]] = found.labels
+        return labels
 
-        columns = list(threads.map(one, [slice(j, j + 1) for j in range(len(jobs))]))
+    columns = list(threads.map(one, jobs))
     m = sample.n_members
     return [_witness(np.column_stack(columns[v * m : (v + 1) * m])) for v in range(len(points))]
 

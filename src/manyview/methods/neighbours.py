@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..blocks import Workers
 from ..data.nearest import nearest_among
-from .spectral import plain_kmeans
+from ..engines.base import Engine
+from ..engines.jobs import alone, nearby
+from ..engines.local import LocalEngine
+from .kmeans.plain.runs import PlainTable, nearest_centres, plain_kmeans
 
 __all__ = ["EXACT", "Cells", "cells_of", "learn_cells", "nearest_in_cells", "nearest_neighbours"]
 
@@ -47,9 +50,9 @@ class Cells(NamedTuple):
         return np.concatenate(parts) if n_found > n_neighbours else None
 
 
-def learn_cells(rows: Rows, threads: Workers, seed: int = 0) -> Cells:
-    """All rows in cells of about 128."""
-    items = cells_of(rows, threads, seed)
+def learn_cells(rows: Rows, threads: Workers, seed: int = 0, engine: Engine | None = None) -> Cells:
+    """All rows in cells of about 128; learned on a device where the engine is one."""
+    items = cells_of(rows, LocalEngine(threads) if engine is None else engine, seed)
     centres = np.array([rows[cell].mean(axis=0, dtype=np.float64) for cell in items], dtype=np.float32)
     near = nearest_neighbours(centres, min(4 * N_CELLS, len(items) - 1), threads, seed=seed)
     return Cells(items, centres, near)
@@ -83,46 +86,45 @@ def nearest_neighbours(
     return nearest_among(rows, rows, n_neighbours, threads, own=own, within=within)
 
 
-def cells_of(rows: Rows, threads: Workers, seed: int) -> list[Ids]:
+def cells_of(rows: Rows, engine: Engine, seed: int) -> list[Ids]:
     """All rows in cells of about 128, each a rising list of indices; none holds more than 512."""
     everyone = np.arange(rows.shape[0], dtype=np.int32)
-    with plain_kmeans() as kmeans:
-        n_cells = -(-rows.shape[0] // CELL)
-        if n_cells <= _LEAVES:
-            return list(_split(rows, everyone, n_cells, kmeans, seed))
-        first = list(_parts(rows, everyone, int(np.sqrt(n_cells)), kmeans, seed))
+    n_cells = -(-rows.shape[0] // CELL)
+    if n_cells <= _LEAVES:
+        return list(_split(rows, everyone, n_cells, engine, seed))
+    first = list(_parts(rows, everyone, int(np.sqrt(n_cells)), engine, seed))
 
-        def split(which: slice) -> list[Ids]:
-            part = first[which.start]
-            return list(_split(rows, part, -(-part.size // CELL), kmeans, seed))
+    def split(part: Ids) -> list[Ids]:
+        return list(_split(rows, part, -(-part.size // CELL), alone(), seed))
 
-        found = threads.map(split, [slice(p, p + 1) for p in range(len(first))])
-        return [cell for cells in found for cell in cells]
+    return [cell for cells in engine.threads.map(split, first) for cell in cells]
 
 
-def _split(rows: Rows, items: Ids, n_cells: int, kmeans: Any, seed: int) -> Iterator[Ids]:
+def _split(rows: Rows, items: Ids, n_cells: int, engine: Engine, seed: int) -> Iterator[Ids]:
     """Cells of the given items; one that came out too large is split again, by order where k-means cannot."""
-    for cell in _parts(rows, items, min(n_cells, _LEAVES), kmeans, seed):
+    for cell in _parts(rows, items, min(n_cells, _LEAVES), engine, seed):
         if cell.size <= 4 * CELL:
             yield cell
         elif cell.size < items.size:
-            yield from _split(rows, cell, -(-cell.size // CELL), kmeans, seed)
+            yield from _split(rows, cell, -(-cell.size // CELL), engine, seed)
         else:  # one point, many times
             yield from np.array_split(cell, -(-cell.size // CELL))
 
 
-def _parts(rows: Rows, items: Ids, n_parts: int, kmeans: Any, seed: int) -> Iterator[Ids]:
+def _parts(rows: Rows, items: Ids, n_parts: int, engine: Engine, seed: int) -> Iterator[Ids]:
     """k-means of five rounds, learned on at most 64 items per part."""
     if n_parts < 2:
         yield items
         return
     points = rows[items]
     rng = np.random.default_rng([seed, items.size])
+    where = nearby(engine, float(points.size * n_parts))
     if items.size > _PER_CELL * n_parts:
         sample = np.sort(rng.choice(items.size, _PER_CELL * n_parts, replace=False))
-        labels = kmeans(points[sample], n_parts, "random", 5, seed).predict(points)
+        found = plain_kmeans(points[sample], n_parts, "random", 5, seed, where)
+        labels = nearest_centres(PlainTable.of(points), found.centres, where)
     else:
-        labels = kmeans(points, n_parts, "random", 5, seed).labels_
+        labels = plain_kmeans(points, n_parts, "random", 5, seed, where).labels
     order = np.argsort(labels, kind="stable")
     edges = np.searchsorted(labels[order], np.arange(n_parts + 1))
     for part in range(n_parts):

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..blocks import row_blocks, thread_limits, workers
+from ..blocks import row_blocks, workers
+from ..engines.jobs import alone
+from ..engines.local import LocalEngine
 from ..errors import ParameterError
 from ..types import Floats, Places
+from .kmeans.plain.runs import Partition, plain_kmeans
 
 __all__ = [
     "cluster_rows",
     "leading_eigenpairs",
     "nearby_eigenpairs",
     "normalised_graph",
-    "plain_kmeans",
-    "short_kmeans",
     "spectral_rows",
 ]
 
@@ -35,8 +34,6 @@ _DENSE = 400  # up to here a dense solver is faster and finds every eigenvalue
 _RESTARTS = 300
 _DEPENDENT = 1e-10  # of a span, directions with less than this share of the largest are rounding
 _SAMPLE = 100_000  # the starts of k-means are compared on at most this many rows
-_ROUNDS = 15  # of a short k-means: no need to converge, variety is wanted
-_MANY = 60  # clusters from which drawn items are as good a start as k-means++, and much faster
 
 
 def normalised_graph(graph: Any) -> Any:
@@ -201,49 +198,12 @@ def cluster_rows(
     if rows.shape[0] > _SAMPLE:
         sample = rows[np.sort(rng.choice(rows.shape[0], _SAMPLE, replace=False))]
 
-    with workers(n_jobs) as threads, plain_kmeans() as one:
+    with workers(n_jobs) as threads:
 
-        def begin(which: slice) -> Any:
-            return one(sample, n_clusters, "k-means++", 300, int(seeds[which.start]))
+        def begin(seed: int) -> Partition:
+            return plain_kmeans(sample, n_clusters, "k-means++", 300, seed, alone())
 
-        best = min(threads.map(begin, [slice(s, s + 1) for s in range(n_init)]), key=lambda found: found.inertia_)
+        best = min(threads.map(begin, seeds.tolist()), key=lambda found: found.rank)
         if sample is not rows:
-            best = one(rows, n_clusters, best.cluster_centers_, 300, 0)
-    return best.labels_.astype(np.intp), best.cluster_centers_
-
-
-@contextmanager
-def plain_kmeans() -> Iterator[Callable[..., Any]]:
-    """scikit-learn's k-means from one start, on one thread; the function may be called from several threads."""
-    from sklearn import config_context
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    limits = thread_limits()
-
-    def fit(rows: NDArray[Any], n_clusters: int, init: Any, max_iter: int, seed: int) -> Any:
-        trusted = config_context(assume_finite=True, skip_parameter_validation=True)
-        with trusted, limits.limit(limits=1, user_api="openmp"):  # both are kept per thread
-            return KMeans(n_clusters, init=init, n_init=1, max_iter=max_iter, random_state=seed).fit(rows)
-
-    with warnings.catch_warnings():  # here and not in each call: filters belong to the process, not to a thread
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield fit
-
-
-def short_kmeans(
-    kmeans: Callable[..., Any],
-    rows: NDArray[Any],
-    n_clusters: int,
-    rng: np.random.Generator,
-    sampled: Callable[[int], NDArray[Any]] | None = None,
-    many: int = _MANY,
-) -> Any:
-    """One quick partition into K to 3K clusters (never more than a third of the rows): a voter, not an answer.
-
-    ``kmeans`` is what ``plain_kmeans`` gives. ``sampled`` draws the rows to learn from, given the number of clusters.
-    """
-    asked = int(np.clip(rng.integers(n_clusters, 3 * n_clusters + 1), 2, max(2, rows.shape[0] // 3)))
-    learn_from = rows if sampled is None else sampled(asked)
-    init = "k-means++" if asked < many else "random"
-    return kmeans(np.ascontiguousarray(learn_from), asked, init, _ROUNDS, int(rng.integers(2**31)))
+            best = plain_kmeans(rows, n_clusters, best.centres, 300, 0, LocalEngine(threads))
+    return best.labels.astype(np.intp), best.centres

@@ -38,7 +38,7 @@ def history(X, centres, n_jobs=1, weight=None, relocate=False, max_iter=300):
         weight = np.ones(X.shape[0]) if weight is None else weight
         scale = np.full(X.shape[1], 0.25)
         outcome = rounds.run_rounds(
-            rounds.table_problem(X, scale, weight, max_iter, -1.0, relocate, engine),
+            rounds.PlainTable.of(X, scale, weight).problem(engine, max_iter, -1.0, relocate),
             lambda: np.array(centres, dtype=np.float64),
             lambda _, labels, *rest: found.append(labels()),
         )

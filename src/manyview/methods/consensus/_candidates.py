@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 from ...blocks import Workers
 from ...data.nearest import nearest_among
+from ...engines.jobs import alone
+from ...engines.local import LocalEngine
 from ...steps import step
 from ...types import Floats, Places
-from ..spectral import leading_eigenpairs, nearby_eigenpairs, plain_kmeans, spectral_rows
+from ..kmeans.plain.runs import Partition, PlainTable, nearest_centres, plain_kmeans
+from ..spectral import leading_eigenpairs, nearby_eigenpairs, spectral_rows
 from ._association import Votes, place_unknown, refine
 from ._graph import Space, mixed_operator
 
@@ -181,11 +184,11 @@ def _kmeans(rows: NDArray[Any], n_clusters: int, n_starts: int, seed: Sequence[i
     sample, most = np.ascontiguousarray(rows), max(_SAMPLE, _PER_CLUSTER * n_clusters)
     if rows.shape[0] > max(_MANY, most):
         sample = sample[np.sort(rng.choice(rows.shape[0], most, replace=False))]
-    with plain_kmeans() as one:
 
-        def start(which: slice) -> Any:
-            return one(sample, n_clusters, "k-means++", 300, int(seeds[which.start]))
+    def start(seed: int) -> Partition:
+        return plain_kmeans(sample, n_clusters, "k-means++", 300, seed, alone())
 
-        made = threads.map(start, [slice(s, s + 1) for s in range(n_starts)])
-        best = min(made, key=lambda found: found.inertia_)
-    return np.asarray(best.labels_ if sample.shape[0] == rows.shape[0] else best.predict(rows), dtype=np.intp)
+    best = min(threads.map(start, seeds.tolist()), key=lambda found: found.rank)
+    if sample.shape[0] == rows.shape[0]:
+        return best.labels.astype(np.intp)
+    return nearest_centres(PlainTable.of(rows), best.centres, LocalEngine(threads)).astype(np.intp)

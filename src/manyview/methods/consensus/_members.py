@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import Workers
 from ...data.checks import check_number
 from ...data.views import Views
+from ...engines.base import Engine
+from ...engines.jobs import each
 from ...errors import ParameterError
 from ...steps import step
 from ...types import Places
-from ..spectral import plain_kmeans, short_kmeans
+from ..kmeans.plain.runs import PlainTable, nearest_centres, short_kmeans
 from ._graph import Space
 
 __all__ = [
@@ -54,38 +55,59 @@ class Given:
 
 
 def own_members(
-    spaces: Sequence[Space], n_items: int, n_clusters: int, n_members: int, seed: int, threads: Workers
+    spaces: Sequence[Space], n_items: int, n_clusters: int, n_members: int, seed: int, engine: Engine
 ) -> list[Member]:
-    """``n_members`` partitions of each space, with K to 3K clusters each.
+    """``n_members`` partitions of each space, with K to 3K clusters each, made where the engine works.
 
     Each draws from a random source of its own, found from the seed, the space's key and its number, so that neither
     threads nor the names and order of views change it.
     """
-    jobs = [(space, number) for space in spaces for number in range(n_members)]
-    with plain_kmeans() as kmeans:
-
-        def one(which: slice) -> Member:
-            space, number = jobs[which.start]
-            rng = np.random.default_rng([seed, space.key, number])
-            n_rows = space.items.size
-
-            def sampled(asked: int) -> NDArray[np.float32]:
-                size = min(n_rows, max(_SAMPLED, _PER_CLUSTER * asked))
-                return space.rows[np.sort(rng.choice(n_rows, size, replace=False))]
-
-            model = short_kmeans(kmeans, space.rows, n_clusters, rng, sampled if n_rows > _SAMPLED else None)
-            found = model.labels_ if n_rows <= _SAMPLED else model.predict(space.rows)
+    jobs = [(place, number) for place in range(len(spaces)) for number in range(n_members)]
+    tables = [PlainTable.of(space.rows).placed(engine) for space in spaces]
+    told = _Told(tables, [space.key for space in spaces], n_clusters, seed)
+    usual = 2 * n_clusters
+    products = np.mean([min(space.items.size, _most(usual)) * usual * space.rows.shape[1] for space in spaces])
+    sizes = np.cumsum([spaces[place].rows.size for place, _ in jobs])
+    made = []
+    with step("members", of=float(sizes[-1])) as tick:
+        for (place, _), (found, centres) in zip(
+            jobs, each(engine, _one_member, jobs, told, float(products)), strict=True
+        ):
             labels = np.full(n_items, -1, dtype=np.int32)
-            labels[space.items] = found
-            return Member(space.name, labels, np.ascontiguousarray(model.cluster_centers_, dtype=np.float32))
+            labels[spaces[place].items] = found
+            made.append(Member(spaces[place].name, labels, centres))
+            tick(float(sizes[len(made) - 1]))
+    return made
 
-        sizes = np.cumsum([space.rows.size for space, _ in jobs])
-        made = []
-        with step("members", of=float(sizes[-1])) as tick:
-            for member in threads.map(one, [slice(j, j + 1) for j in range(len(jobs))]):
-                made.append(member)
-                tick(float(sizes[len(made) - 1]))
-        return made
+
+class _Told(NamedTuple):
+    """What whoever makes a member has to know."""
+
+    tables: Sequence[PlainTable]
+    keys: Sequence[int]
+    n_clusters: int
+    seed: int
+
+
+def _one_member(job: tuple[int, int], told: _Told, engine: Engine) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """The labels of all rows of a space, and the centres."""
+    place, number = job
+    table = told.tables[place]
+    rows, rng = table.matrix, np.random.default_rng([told.seed, told.keys[place], number])
+
+    def sampled(asked: int) -> NDArray[np.float32]:
+        chosen = rng.choice(rows.shape[0], min(rows.shape[0], _most(asked)), replace=False)
+        return np.asarray(rows[np.sort(chosen)])
+
+    is_sampled = rows.shape[0] > _SAMPLED
+    found = short_kmeans(rows, told.n_clusters, rng, engine, sampled if is_sampled else None)
+    labels = nearest_centres(table, found.centres, engine) if is_sampled else found.labels
+    return labels, found.centres.astype(np.float32)
+
+
+def _most(asked: int) -> int:
+    """So many items at most does a member of so many clusters learn from."""
+    return max(_SAMPLED, _PER_CLUSTER * asked)
 
 
 def check_members(members: Any) -> tuple[int, list[tuple[Any, float]]]:

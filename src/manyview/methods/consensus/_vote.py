@@ -13,6 +13,7 @@ from ...blocks import Workers, row_blocks
 from ...data.joining import side_by_side
 from ...data.nearest import nearest_among
 from ...data.views import Views
+from ...engines.base import Engine
 from ...steps import step
 from ...types import Floats, Places
 from ..gaps import fill_gaps
@@ -142,16 +143,16 @@ def vote(
     start: Places | None,
     are_landmarks: bool,
     seed: int,
-    threads: Workers,
+    engine: Engine,
 ) -> Outcome:
     """Members and neighbours of every space, and of many partitions the one that fits their votes best.
 
     ``are_landmarks``: many others will be placed beside these, so that all are kept, and the cells they are in.
     """
-    spaces, n_items = points.spaces(at_least=2), points.rows.shape[0]
+    spaces, n_items, threads = points.spaces(at_least=2), points.rows.shape[0], engine.threads
     weights = points.shares(spaces)
     says = dict(zip(points.names, points.says.tolist(), strict=True))
-    own = own_members(spaces, n_items, n_clusters, n_members, seed, threads)
+    own = own_members(spaces, n_items, n_clusters, n_members, seed, engine)
     columns = [member.labels for member in own] + [member.labels for member in given]
     sizes = np.array([len(member.centres) for member in own] + [member.classes.size for member in given])
     small = np.int16 if sizes.max() <= np.iinfo(np.int16).max else np.int32
@@ -169,7 +170,7 @@ def vote(
                 continue
             count = min(n_neighbours, space.items.size - 1)
             if space.items.size > EXACT:
-                cells[space.name] = learn_cells(space.rows, threads, seed)
+                cells[space.name] = learn_cells(space.rows, threads, seed, engine)
             near.append(nearest_neighbours(space.rows, count, threads, seed=seed, cells=cells.get(space.name)))
             tick(sum(space.rows.size for space in spaces[:done]))
         graph = NeighbourGraph(n_items, spaces, near, weights, threads)

@@ -192,11 +192,11 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             n_voting = views.n_items if landmarks is None else landmarks.size
             expect(cost_of_steps(shape, n_clusters, n_members, self.n_jobs, n_voting))
             if landmarks is None:
-                self._fit_all(views, given, previous, *settings, engine.threads)
+                self._fit_all(views, given, previous, *settings, engine)
                 return self
             here = [replace(member, labels=member.labels[landmarks]) for member in given]
             before = None if previous is None else previous[landmarks]
-            heard = self._fit_all(views[landmarks], here, before, *settings, engine.threads)
+            heard = self._fit_all(views[landmarks], here, before, *settings, engine)
             known = [*given, *(given_members([(previous, 1.0)], views) if len(heard) > len(given) else [])]
             with step("placing the rest", of=views.n_items - landmarks.size) as tick:
                 self._place_rest(views, has_any, landmarks, [member.labels for member in known], tick, engine)
@@ -210,11 +210,11 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         n_clusters: int,
         n_members: int,
         seed: int,
-        threads: Workers,
+        engine: Engine,
     ) -> list[Any]:
         """Let every item vote, and store the results; the members from elsewhere that were heard."""
         n_neighbours = int(self.n_neighbors if self.neighbours == "deprecated" else self.neighbours)
-        points = self._learn_points(views, n_clusters, threads)
+        points = self._learn_points(views, n_clusters, engine.threads)
         everyone = np.flatnonzero(views.mask.any(axis=1))
         kinds = kinds_of(points.of(everyone))
         voting = voters(kinds, n_neighbours)
@@ -243,7 +243,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                 start=start,
                 are_landmarks=self.landmarks_ is not None,
                 seed=seed,
-                threads=threads,
+                engine=engine,
             )
             numbers = outcome.labels
             self.state_ = outcome.state

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import is_sparse
 from ...data.source import RowSource
 from ...engines.base import Engine, Plan, cut, total
 from ...engines.checkpoint import Checkpoint
@@ -38,7 +39,7 @@ from ._accelerated_leaf import (
 from ._accelerated_tables import Table, make_table
 from ._robust_assignment import merge_costliest
 
-__all__ = ["Outcome", "Problem", "assign_rows", "run_rounds", "table_problem"]
+__all__ = ["Outcome", "PlainTable", "Problem", "assign_rows", "nearest_points", "run_rounds"]
 
 Labels = NDArray[np.int32]
 Report = Callable[[int, Callable[[], Labels], float, int, int], None]
@@ -48,6 +49,7 @@ BLOCK_BYTES = 8 * 2**20
 MOST_ROWS = 16_384
 _NS_PER_PRODUCT = 0.03  # of a row with a centre, in one feature; with a little for each of these, on one core
 _NS_PER_NUMBER = 1.5
+_TABLE = "view table"
 _TURNOVER = 1e4  # sums are made anew when that many times their size has gone in and out
 
 
@@ -78,16 +80,38 @@ class Problem:
         return self._plans[n_clusters]
 
 
-def table_problem(
-    matrix: Any, scale: Floats, weight: Floats, max_iter: int, tol: float, relocate: bool, engine: Engine
-) -> Problem:
-    """A problem of one table in memory."""
-    frame = TableFrame(("view table",), (0,), (np.zeros(matrix.shape[1]),), None, scale)
-    source = RowSource({"view table": matrix, "mask": np.ones((matrix.shape[0], 1), dtype=bool), "weight": weight})
-    table = make_table(matrix[:0], scale)
-    row_bytes = make_table(matrix, scale).row_bytes
-    nothing = Checkpoint(None, engine)
-    return Problem(engine.place(source), frame, table, row_bytes, max_iter, tol, relocate, engine, nothing)
+@dataclass(frozen=True)
+class PlainTable:
+    """One table in memory, with what is remembered about its rows. May be sent to others."""
+
+    source: RowSource
+    frame: TableFrame
+
+    @classmethod
+    def of(cls, matrix: Any, scale: Floats | None = None, weight: Floats | None = None) -> PlainTable:
+        """A dense table in C order is not copied."""
+        n_rows, n_features = matrix.shape
+        matrix = matrix if is_sparse(matrix) else np.ascontiguousarray(matrix)
+        weight = np.ones(n_rows) if weight is None else weight
+        scale = np.ones(n_features) if scale is None else scale
+        frame = TableFrame((_TABLE,), (0,), (np.zeros(n_features),), None, scale)
+        return cls(RowSource({_TABLE: matrix, "mask": np.ones((n_rows, 1), dtype=bool), "weight": weight}), frame)
+
+    @property
+    def matrix(self) -> Any:
+        """All rows, read-only."""
+        return self.frame.table(self.source.rows(0, self.source.n_rows)).matrix
+
+    def placed(self, engine: Engine) -> PlainTable:
+        """The same table where the engine's workers find it."""
+        return replace(self, source=engine.place(self.source))
+
+    def problem(self, engine: Engine, max_iter: int, tol: float, relocate: bool) -> Problem:
+        """What ``run_rounds`` takes, without a checkpoint."""
+        matrix, nothing = self.source.columns[_TABLE], Checkpoint(None, engine)
+        table = make_table(matrix[:0], self.frame.scale)
+        row_bytes = make_table(matrix, self.frame.scale).row_bytes
+        return Problem(self.source, self.frame, table, row_bytes, max_iter, tol, relocate, engine, nothing)
 
 
 @dataclass
@@ -175,9 +199,19 @@ def _rounds(problem: Problem, run: _Run, report: Report | None, name: str) -> No
 
 def assign_rows(problem: Problem, points: Floats) -> tuple[Labels, Floats]:
     """The nearest centre of every row, the lowest number on ties, and the squared distances."""
+    run = _placed(problem, points)
+    return run.labels(), run.row_squares(points)
+
+
+def nearest_points(problem: Problem, points: Floats) -> Labels:
+    """The nearest centre of every row, the lowest number on ties."""
+    return _placed(problem, points).labels()
+
+
+def _placed(problem: Problem, points: Floats) -> _Run:
     run = _Run(problem, points)
     run.round(points, sum_rows=False)
-    return run.labels(), run.row_squares(points)
+    return run
 
 
 class _Sums:

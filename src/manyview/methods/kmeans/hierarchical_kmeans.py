@@ -16,7 +16,7 @@ from ...engines.local import LocalEngine
 from ...steps import each
 from ...types import Floats, Places
 from ..base import say
-from ._accelerated_rounds import Outcome, Problem, run_rounds, table_problem
+from ._accelerated_rounds import Outcome, PlainTable, Problem, run_rounds
 from ._accelerated_tree import cut_tree, merge_points, ward_tree
 from .accelerated_kmeans import ExactKMeans, random_points
 
@@ -169,5 +169,5 @@ def _merged_points(problem: Problem, starts: list[Outcome], best: Outcome) -> Fl
     if mass.size <= _MOST_POINTS:
         return merge_points(points * scale, mass, n_clusters) / scale
     here = LocalEngine(problem.engine.threads)
-    few = table_problem(points, scale, mass, problem.max_iter, problem.tol, problem.relocate, here)
+    few = PlainTable.of(points, scale, mass).problem(here, problem.max_iter, problem.tol, problem.relocate)
     return run_rounds(few, lambda: best.points).points
