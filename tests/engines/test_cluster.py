@@ -271,8 +271,8 @@ def test_a_bad_chunk_is_named_before_anything_else_runs(client):
 
 def test_what_cannot_be_done_in_chunks_says_what_to_do():
     chunks = in_chunks(data(), 1000)
-    with pytest.raises(ViewError, match="which FusionART cannot read chunk by chunk"):
-        manyview.FusionART().fit(chunks)
+    with pytest.raises(ViewError, match="which ConsensusClustering cannot read chunk by chunk"):
+        manyview.ConsensusClustering(3).fit(chunks)
 
 
 def test_lines_that_others_can_read_are_refused(monkeypatch):

@@ -360,3 +360,24 @@ def test_shards_are_learned_by_two_workers(client, tmp_path):
         assert np.array_equal(there.labels_, alone.labels_) and there.groups_ == alone.groups_
         assert all(np.array_equal(there.field_[name], array) for name, array in alone.field_.items())
     assert alone.n_clusters_ > 3
+
+
+@CLUSTER
+@pytest.mark.slow
+def test_shards_of_dask_arrays_are_read_by_two_workers(client):
+    """Dense and CSR chunks; no row comes to this process."""
+    import dask.array as da
+    from dask import delayed
+
+    views = numbers("groups", np.float32, missing=True)
+    views["tags"].data[:] = 1
+    width, meta = views["tags"].shape[1], csr_matrix((0, 0), dtype=np.float32)
+    tags = [da.from_delayed(delayed(views["tags"][at : at + 100]), (100, width), meta=meta) for at in range(0, N, 100)]
+    chunks = {name: da.from_array(views[name], chunks=(170, -1)) for name in ("looks", "text")}
+    chunks["tags"] = da.concatenate(tags)
+    model, y = FusionART(0.4, shards=3, min_size=2, random_state=0), np.where(np.arange(N) % 100 == 7, 1, -1)
+    alone, there = on(SERIAL, model, views, y=y), on((client,), model, chunks, y=y)
+    assert np.array_equal(np.asarray(there.labels_), alone.labels_) and there.groups_ == alone.groups_
+    assert all(np.array_equal(there.field_[name], array) for name, array in alone.field_.items())
+    with manyview.on(client):
+        assert np.array_equal(np.asarray(there.predict(chunks)), alone.predict(views))

@@ -18,6 +18,7 @@ from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ..fusion_art.seen import Seen
 from ..fusion_art.settings import check_tags
 from .association_network import AssociationNetwork, are_words, tags_in_columns
 from .canonical_fusion import CanonicalFusion
@@ -255,7 +256,7 @@ class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
 
     def _fit_networks(self, views: Views) -> None:
         self.tag_views_ = self._check_tag_views(views)
-        check_tags(views, {name: "tags" if name in self.tag_views_ else "content" for name in views.names})
+        check_tags(Seen(views), {name: "tags" if name in self.tag_views_ else "content" for name in views.names})
         self.networks_ = {}
         for name in self.tag_views_:
             matrix = _zero_where_missing(views, name)

@@ -28,7 +28,8 @@ from ._reader import Reader
 from ._results import FieldResults
 from ._state import FREE, SKIP
 from ._vigilance import USUAL
-from .settings import check_bounds, check_kinds, check_shares, check_tags, check_vigilance, data_bounds
+from .seen import Seen
+from .settings import check_bounds, check_kinds, check_shares, check_tags, check_vigilance
 
 __all__ = ["TRACKING", "GrowingField"]
 
@@ -63,25 +64,24 @@ class GrowingField(FieldResults):
         """One number for each view."""
         return check_vigilance({"tags": self.tag_vigilance_} if self._is_auto() else self.vigilance, self.channels_)
 
-    def _start(self, views: Views, from_data: bool) -> None:
+    def _start(self, seen: Seen, from_data: bool) -> None:
         """An empty field for these views, with the bounds of the data or those to begin a stream with."""
-        self.channels_ = check_kinds(self.channels, views)
+        self.channels_ = check_kinds(self.channels, seen)
         if self._is_auto():
             self.tag_vigilance_ = USUAL
         self._vigilances()
-        check_tags(views, self.channels_)
+        check_tags(seen, self.channels_)
         if isinstance(self.bounds, Mapping):
             for name in self.bounds:
                 if self.channels_.get(name) != "content":
                     raise ParameterError(f"bounds names {name!r}, which is not a content view.")
         channels, bounds = self._layout(), []
-        for v, name, width in zip(channels.views, channels.names, channels.widths, strict=True):
+        for name, width in zip(channels.names, channels.widths, strict=True):
             if self.channels_[name] == "tags":
                 continue
             given = check_bounds(self.bounds, name, width)
             if given is None:
-                whole = data_bounds(views[name], views.mask[:, v]) if from_data else None
-                given = (np.zeros(width), np.ones(width)) if whole is None else whole
+                given = seen.bounds(name) if from_data else (np.zeros(width), np.ones(width))
             bounds.append(given)
         shares = np.full(channels.n_channels, 1.0 / channels.n_channels)
         self.groups_ = []

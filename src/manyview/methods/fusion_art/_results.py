@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.checks import check_number
-from ...errors import ParameterError
+from ...errors import ParameterError, ViewError
 from ...types import Floats
 from ..base import MultiviewEstimator
 from ._explain import explain_cluster, explain_items
@@ -43,6 +43,11 @@ class FieldResults(MultiviewEstimator):
         ``labels`` are the clusters to explain; what ``predict`` says where None.
         """
         views = self._new_views(X)
+        if views.in_chunks:
+            raise ViewError(
+                f"view {views.in_chunks[0]!r} is a Dask array, but items are explained one by one: call .compute() on "
+                "the rows that are to be explained."
+            )
         found = self.predict(X) if labels is None else np.asarray(labels)
         if found.shape != (views.n_items,) or found.dtype.kind not in "iu" or (found >= self.n_clusters_).any():
             raise ParameterError(f"labels must be {views.n_items} cluster numbers below {self.n_clusters_}.")

@@ -53,9 +53,9 @@ class Shards:
         model._keep(model._open_field(None)[0], labels)
         return labels
 
-    def place(self, model: Any, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def place(self, model: Any, allowed: NDArray[np.bool_], novelty: bool = False) -> NDArray[np.int64]:
         """The winner among the allowed clusters for every item, prototypes frozen."""
-        results = self.engine.map(_place_shard, self.source, self.plan, (model, allowed))
+        results = self.engine.map(_place_shard, self.source, self.plan, (model, allowed, novelty))
         found = []
         for _, state in results:
             found.append(self.engine.read(state))
@@ -83,10 +83,11 @@ def _grow_shard(rows: Rows, leaf: slice, shared: Any, _: Any) -> tuple[_Grown, N
 
 
 def _place_shard(rows: Rows, leaf: slice, shared: Any, _: Any) -> tuple[None, NDArray[np.int64]]:
-    model, allowed = deepcopy(shared[0]), shared[1]
+    begun, allowed, novelty = shared
+    model = deepcopy(begun)
     reader = Reader(_views_of(rows, model.view_names_), model._layout())
     field, rules = model._open_field(reader)
-    return None, place_items(field, rules, reader, allowed, False, 1)
+    return None, place_items(field, rules, reader, allowed, novelty, 1)
 
 
 def _views_of(rows: Rows, names: tuple[str, ...]) -> Views:

@@ -29,7 +29,7 @@ def find_vigilance(model: Any, views: Views, y: Any) -> float:
         tried = type(model)(**{**settings, "vigilance": {"tags": rho}, "random_state": deepcopy(model.random_state)})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the model itself says it once
-            labels = tried.fit(views, y).labels_
+            labels = np.asarray(tried.fit(views, y).labels_)
         if few_in_small_clusters(labels):
             return rho
     return USUAL

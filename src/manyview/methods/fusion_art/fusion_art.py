@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +11,11 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...data.checks import as_generator, check_number
+from ...data.chunks import cut_like
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number
+from ...data.views import Views
 from ...engines.choice import working
+from ...engines.filing import views_in_files
 from ...errors import ParameterError
 from ...types import Places
 from ..base import items_with_views
@@ -22,6 +26,7 @@ from ._reader import Reader
 from ._shards import Shards
 from ._state import SKIP
 from ._vigilance import find_vigilance
+from .seen import Seen
 from .settings import check_groups, check_tags, large_enough, warn_silent_views
 
 __all__ = ["FusionART"]
@@ -79,7 +84,8 @@ class FusionART(ClusterMixin, GrowingField):
 
     Attributes
     ----------
-    labels_ : ndarray (n_items,), of the last ``fit`` or ``partial_fit``; -1 for items that lack every view
+    labels_ : ndarray (n_items,), of the last ``fit`` or ``partial_fit``; -1 for items that lack every view; a Dask
+        array where a view was one
     n_clusters_ : int, clusters there are, whatever ``min_size`` is
     contributions_, view_weights_ : ndarray (n_views,), the say of each view, summing to 1
     contributions_history_ : ndarray (at most 1024, n_views), thinned out evenly as the stream goes on
@@ -121,6 +127,7 @@ class FusionART(ClusterMixin, GrowingField):
     array([3, 1])
     """
 
+    _takes_chunks: ClassVar[bool] = True
     _constraints: ClassVar[Constraints] = {
         "vigilance": Given("a number from 0 to 1 for each view, or 'auto'"),
         "choice": Number(low=0, low_open=True),
@@ -185,14 +192,16 @@ class FusionART(ClusterMixin, GrowingField):
         ``y`` holds a person's groups: one integer per item with -1 for unknown, lists of ids, or a dict of such
         lists. Each group opens a cluster at the mean of its members, who keep it; new clusters remain possible.
         """
-        views = self._fit_views(X)
+        given = self._fit_views(X)
         self._check_parameters()
-        self._start(views, from_data=True)
-        if self._is_auto() and "tags" in self.channels_.values():
-            self.tag_vigilance_ = find_vigilance(self, views, y)
-        free = items_with_views(views)
-        groups, rng = check_groups(y, views), as_generator(self.random_state)
         with working(self.n_jobs) as engine:
+            # Learned in one piece, items come in any order: Dask arrays are then read from files.
+            views = given if self.shards is not None else views_in_files(given, engine)
+            self._start(Seen(views, engine), from_data=True)
+            if self._is_auto() and "tags" in self.channels_.values():
+                self.tag_vigilance_ = find_vigilance(self, views, y)
+            free = items_with_views(views)
+            groups, rng = check_groups(y, views), as_generator(self.random_state)
             parts = None if self.shards is None else Shards(views, int(self.shards), engine)
             labels = self._grow(views, groups, rng) if parts is None else parts.grow(self, groups, rng)
             warn_silent_views(self.field_, self._layout(), views)
@@ -202,7 +211,7 @@ class FusionART(ClusterMixin, GrowingField):
                 for rows in groups.values():
                     free[rows] = False
                 labels = np.where(free, found, labels)
-        self.labels_ = labels.astype(np.intp)
+        self.labels_ = cut_like(given, labels.astype(np.intp))
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> FusionART:
@@ -215,18 +224,20 @@ class FusionART(ClusterMixin, GrowingField):
         first = not hasattr(self, "field_")
         if first and self._is_auto():
             raise ParameterError("vigilance='auto' looks at all items: call fit before partial_fit, or give a number.")
-        views = self._fit_views(X) if first else self._new_views(X)
+        given = self._fit_views(X) if first else self._new_views(X)
         self._check_parameters()
-        if first:
-            self._start(views, from_data=False)
-        check_tags(views, self.channels_)
-        has_any = items_with_views(views)
-        reader = Reader(views, self._layout())
-        labels, forced = self._take_groups(check_groups(y, views), views, reader)
-        forced[~has_any] = SKIP
-        field, rules = self._open_field(reader)
-        self._learn(field, learn_rows(field, rules, reader, None, forced, labels), labels)
-        self.n_iter_ = 1
+        with self._within_reach(given) as views:
+            seen = Seen(views)
+            if first:
+                self._start(seen, from_data=False)
+            check_tags(seen, self.channels_)
+            has_any = items_with_views(views)
+            reader = Reader(views, self._layout())
+            labels, forced = self._take_groups(check_groups(y, views), views, reader)
+            forced[~has_any] = SKIP
+            field, rules = self._open_field(reader)
+            self._learn(field, learn_rows(field, rules, reader, None, forced, labels), labels)
+        self.labels_, self.n_iter_ = cut_like(given, self.labels_), 1
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Places:
@@ -239,11 +250,27 @@ class FusionART(ClusterMixin, GrowingField):
         Views that are absent are skipped. With ``novelty=True`` items that match no cluster get -1.
         """
         views = self._new_views(X)
-        check_tags(views, self.channels_)
         has_any = items_with_views(views)
-        labels = self._placed(views, large_enough(self.field_, self.min_size), bool(self.novelty))
+        allowed, novelty = large_enough(self.field_, self.min_size), bool(self.novelty)
+        if views.in_chunks:
+            with working(self.n_jobs) as engine:
+                check_tags(Seen(views, engine), self.channels_)
+                n_parts = len(views[views.in_chunks[0]].chunks[0])
+                labels = Shards(views, n_parts, engine).place(self, allowed, novelty)
+        else:
+            check_tags(Seen(views), self.channels_)
+            labels = self._placed(views, allowed, novelty)
         labels[~has_any] = -1
-        return labels.astype(np.intp)
+        return cut_like(views, labels.astype(np.intp))
+
+    @contextmanager
+    def _within_reach(self, views: Views) -> Iterator[Views]:
+        """Views whose rows can be read in any order: Dask arrays from files, for so long."""
+        if not views.in_chunks:
+            yield views
+            return
+        with working(self.n_jobs) as engine:
+            yield views_in_files(views, engine)
 
     def merge(self, other: FusionART, *, tag_vigilance: float | None = None) -> Places:
         """Absorb the clusters of another model, grown on other items, largest first.

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Matrix, is_sparse
-from ...blocks import row_blocks
+from ...arrays import holds_sparse
 from ...data.checks import per_view_numbers
 from ...data.views import Views
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
 from ._reader import Channels
+from .seen import Seen
 
 __all__ = [
     "check_bounds",
@@ -24,7 +24,6 @@ __all__ = [
     "check_shares",
     "check_tags",
     "check_vigilance",
-    "data_bounds",
     "large_enough",
     "warn_silent_views",
 ]
@@ -32,15 +31,14 @@ __all__ = [
 
 KINDS = ("content", "tags")
 
-_BOUNDS_BYTES = 2**20  # so that the second look at a block finds it in the cache
 
-
-def check_kinds(channels: Any, views: Views) -> dict[str, str]:
+def check_kinds(channels: Any, seen: Seen) -> dict[str, str]:
     """View name -> "content" or "tags". A sparse view that becomes content without being asked for gets a warning."""
-    kinds = {name: "tags" if is_sparse(matrix) and _is_binary(matrix) else "content" for name, matrix in views.items()}
+    sparse = {name: holds_sparse(matrix) for name, matrix in seen.views.items()}
+    kinds = {name: "tags" if sparse[name] and seen.no_tag(name) is None else "content" for name in sparse}
     given = {} if isinstance(channels, str) and channels == "auto" else channels
-    for name, matrix in views.items():
-        if is_sparse(matrix) and kinds[name] == "content" and isinstance(given, Mapping) and name not in given:
+    for name in sparse:
+        if sparse[name] and kinds[name] == "content" and isinstance(given, Mapping) and name not in given:
             warnings.warn(
                 f"view {name!r} is sparse but holds more than 0 and 1, so it is taken as content, where items that are "
                 "mostly zeros all look alike and few clusters come out. If a number means that an item has something, "
@@ -64,22 +62,12 @@ def check_kinds(channels: Any, views: Views) -> dict[str, str]:
     return kinds
 
 
-def _is_binary(matrix: Matrix) -> bool:
-    return bool(((matrix.data == 1) | (matrix.data == 0)).all())
-
-
-def check_tags(views: Views, kinds: Mapping[str, str]) -> None:
+def check_tags(seen: Seen, kinds: Mapping[str, str]) -> None:
     """Tag channels hold 0 and 1 and nothing else; an error names the view, the row and the value."""
-    for v, (name, matrix) in enumerate(views.items()):
-        if kinds[name] != "tags" or (is_sparse(matrix) and _is_binary(matrix)):
-            continue
-        if is_sparse(matrix):
-            at = int(np.flatnonzero((matrix.data != 0) & (matrix.data != 1))[0])
-            raise _bad_tags(name, float(matrix.data[at]), int(np.searchsorted(matrix.indptr, at, side="right")) - 1)
-        wrong = (matrix != 0) & (matrix != 1) & views.mask[:, v : v + 1]
-        if wrong.any():
-            row, column = (int(at[0]) for at in np.nonzero(wrong))
-            raise _bad_tags(name, float(matrix[row, column]), row)
+    for name in seen.views.names:
+        wrong = seen.no_tag(name) if kinds[name] == "tags" else None
+        if wrong is not None:
+            raise _bad_tags(name, wrong.value, wrong.row)
 
 
 def _bad_tags(name: str, value: float, row: int) -> ViewError:
@@ -122,25 +110,6 @@ def check_bounds(bounds: Any, name: str, width: int) -> tuple[Floats, Floats] | 
         ) from error
     if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
         raise ParameterError(f"bounds for view {name!r} must be finite, low at most high.")
-    return low, high
-
-
-def data_bounds(matrix: Matrix, has: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Smallest and largest value of each feature over the items that have the view; 0 and 0 where none has."""
-    if not has.any():
-        return np.zeros(matrix.shape[1]), np.zeros(matrix.shape[1])
-    if is_sparse(matrix):
-        rows = matrix if has.all() else matrix[has]
-        ends = [getattr(rows, side)(axis=0) for side in ("min", "max")]
-        low, high = (np.asarray(end.todense() if hasattr(end, "todense") else end, dtype=np.float64) for end in ends)
-        return low.ravel(), high.ravel()
-    low, high = np.full(matrix.shape[1], np.inf), np.full(matrix.shape[1], -np.inf)
-    for block in row_blocks(matrix.shape[0], matrix.shape[1] * matrix.itemsize, _BOUNDS_BYTES):
-        # Rows that a mask hides may hold anything, so NaN is not what tells them apart.
-        rows = matrix[block] if has[block].all() else matrix[block][has[block]]
-        if rows.shape[0]:
-            np.minimum(low, rows.min(axis=0), out=low)
-            np.maximum(high, rows.max(axis=0), out=high)
     return low, high
 
 
