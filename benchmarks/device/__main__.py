@@ -28,7 +28,6 @@ from manyview import (
     CanonicalFusion,
     HierarchicalKMeans,
     RobustMultiviewKMeans,
-    TagCompleter,
     Views,
 )
 from manyview.blocks import workers
@@ -38,8 +37,8 @@ from manyview.engines.choice import working
 from manyview.gpu import moments, topics
 from manyview.methods.canonical._moments import Pass
 
-from ..quality.completion_growth import generate
-from . import plain
+from . import fits, plain
+from .fits import made
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "device.json"
 
@@ -234,41 +233,6 @@ def neighbours(n: int = 1_000_000, n_among: int = 100_000, d: int = 128, k: int 
     }
 
 
-def made(kind: str, n: int) -> list[Any]:
-    """Two views: groups with outliers, no structure at all, or a grid on which most distances are tied."""
-    rng, K = np.random.default_rng(7), 50
-    if kind == "uniform":
-        return [rng.random((n, 64)), rng.random((n, 32))]
-    if kind == "grid":
-        return [np.round(2 * rng.normal(size=(n, 64))), np.round(rng.normal(size=(n, 32)))]
-    y, spread = rng.integers(K, size=n), np.where(rng.random(n) < 0.05, 4, 2)[:, None]
-    looks = rng.normal(size=(K, 64))[y] + spread * rng.normal(size=(n, 64))
-    return [looks, 1.2 * rng.normal(size=(K, 32))[y % 25] + spread * rng.normal(size=(n, 32))]
-
-
-def completer(n: int = 50_000, d: int = 1_280, n_tags: int = 500) -> dict[str, Any]:
-    """A whole fit, whose neighbours are proposed there, beside one by threads; how far probabilities are apart."""
-    looks, tags = generate(n, d, n_tags)
-    views, spent, found = {"looks": looks}, {}, {}
-    for where in ("threads", "cuda"):
-        with manyview.on(where):
-            TagCompleter().fit({"looks": looks[:4_000]}, tags[:4_000])  # compiles
-            start = time.perf_counter()
-            model = TagCompleter().fit(views, tags)
-            spent[where] = 1e3 * (time.perf_counter() - start)
-        found[where] = model.tag_probabilities(), np.sort(model._items().neighbours[0].items, axis=1)
-    (there, near), (here, expected) = found["cuda"], found["threads"]
-    apart, differ = np.abs(there - here), (near != expected).any(axis=1)
-    print(f"TagCompleter, {n:,} x {d:,}, {n_tags} tags: {spent}, {differ.sum()} items, {apart.max():.1e}", flush=True)
-    return {
-        "what": f"TagCompleter.fit, {n:,} x {d:,}, {n_tags} tags",
-        "fit_ms": spent["cuda"],
-        "threads_ms": spent["threads"],
-        "items_with_other_neighbours": int(differ.sum()),
-        "largest_difference_of_probabilities": float(apart.max()),
-    }
-
-
 def identity(n: int = 50_000) -> dict[str, Any]:
     """Labels that differ between threads and the device."""
     models = {
@@ -365,7 +329,9 @@ CASES: dict[str, Callable[[], dict[str, Any]]] = {
     "plsa": plsa,
     "cca": cca,
     "neighbours": neighbours,
-    "completer": completer,
+    "completer": fits.completer,
+    "consensus": fits.consensus,
+    "consensus-identity": fits.consensus_identity,
     "identity": identity,
     "agreement": agreement,
 }

@@ -365,7 +365,7 @@ def test_shards_are_learned_by_two_workers(client, tmp_path):
 @CLUSTER
 @pytest.mark.slow
 def test_shards_of_dask_arrays_are_read_by_two_workers(client):
-    """Dense and CSR chunks; no row comes to this process."""
+    """Dense and CSR chunks, views that items lack, a person's groups, and the second look."""
     import dask.array as da
     from dask import delayed
 
