@@ -18,7 +18,7 @@ __all__ = ["alone", "each", "nearby"]
 S = TypeVar("S")
 T = TypeVar("T")
 
-_WORTH = 2**25  # multiplications of a pass that one thread does while a device is being told what to do
+_WORTH = 2**26  # multiplications of a pass that one thread does while a device is told what to do, and given the rows
 
 
 def alone() -> Engine:

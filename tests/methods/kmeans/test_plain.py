@@ -100,3 +100,15 @@ def test_jobs_come_back_in_order_and_work_alone():
     with workers(3) as threads:
         made = list(each(LocalEngine(threads), _number, list(range(20)), 2, 1.0))
     assert made == [(2 * job, 1) for job in range(20)]
+
+
+def test_one_table_is_placed_among_any_number_of_centres(seed):
+    """Wide rows, for which bounds of every row and centre would be kept: nothing is kept for one pass."""
+    rng = np.random.default_rng(seed)
+    table = PlainTable.of(rng.normal(size=(400, 700)).astype(np.float32))
+    for n_centres in (12, 90, 40):
+        centres = rng.normal(size=(n_centres, 700))
+        expected = ((table.matrix[:, None].astype(np.float64) - centres) ** 2).sum(axis=2).argmin(axis=1)
+        np.testing.assert_array_equal(nearest_centres(table, centres, alone()), expected)
+    kept = table.source.rows(0, 400).kept
+    assert not any(key[0] == "pairs" for key in kept)

@@ -209,7 +209,9 @@ def nearest_points(problem: Problem, points: Floats) -> Labels:
 
 
 def _placed(problem: Problem, points: Floats) -> _Run:
+    """One pass, which needs no bounds for the next: tables may be shared by runs of other numbers of centres."""
     run = _Run(problem, points)
+    run.pairs.useful = False
     run.round(points, sum_rows=False)
     return run
 
