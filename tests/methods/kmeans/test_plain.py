@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from manyview.blocks import workers
 from manyview.engines.jobs import alone, each
@@ -41,6 +42,19 @@ def test_starts_are_the_draws_of_scikit_learn(seed):
         ours = plain_kmeans(rows, 7, init, 15, seed, alone())
         np.testing.assert_array_equal(ours.labels, theirs.labels_)
         np.testing.assert_allclose(ours.inertia, theirs.inertia_, rtol=1e-9)
+
+
+def test_sparse_rows_are_as_good_as_dense_ones(seed):
+    from sklearn.cluster import KMeans
+
+    rows = sparse.random(300, 20, density=0.3, format="csr", random_state=seed)
+    for init in ("random", "k-means++"):
+        theirs = KMeans(6, init=init, n_init=1, max_iter=15, random_state=seed).fit(rows)
+        ours = plain_kmeans(rows, 6, init, 15, seed, alone())
+        np.testing.assert_array_equal(ours.labels, theirs.labels_)
+        dense = plain_kmeans(rows.toarray(), 6, init, 15, seed, alone())
+        np.testing.assert_array_equal(ours.labels, dense.labels)
+        np.testing.assert_allclose(ours.inertia, dense.inertia, rtol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

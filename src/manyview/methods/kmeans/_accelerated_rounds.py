@@ -32,6 +32,7 @@ from ._accelerated_leaf import (
     add_parts,
     far_leaf,
     inertia_leaf,
+    open_table,
     round_leaf,
     square_leaf,
     sum_leaf,
@@ -98,9 +99,14 @@ class PlainTable:
         return cls(RowSource({_TABLE: matrix, "mask": np.ones((n_rows, 1), dtype=bool), "weight": weight}), frame)
 
     @property
-    def matrix(self) -> Any:
+    def table(self) -> Table:
         """All rows, read-only."""
-        return self.frame.table(self.source.rows(0, self.source.n_rows)).matrix
+        return open_table(self.source.rows(0, self.source.n_rows), self.frame)
+
+    @property
+    def matrix(self) -> Any:
+        """The same as an array or a CSR matrix."""
+        return self.table.matrix
 
     def placed(self, engine: Engine) -> PlainTable:
         """The same table where the engine's workers find it."""

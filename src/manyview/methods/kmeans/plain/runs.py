@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ....arrays import is_sparse
 from ....engines.base import Engine
-from ....types import Floats
+from ....types import Floats, Places
 from .._accelerated_rounds import PlainTable, nearest_points, run_rounds
+from .._accelerated_tables import SparseTable, Table
 
 __all__ = ["Partition", "PlainTable", "nearest_centres", "plain_kmeans", "short_kmeans"]
 
@@ -40,29 +42,54 @@ def plain_kmeans(rows: NDArray[Any], n_clusters: int, init: Any, max_iter: int, 
 
     Stops when no label changes, or when centres hardly move; an empty cluster goes to the row farthest from its centre.
     """
-    from ._kernels import mean_variance
-
     table = PlainTable.of(rows)
-    matrix = table.matrix
-    points = _start(matrix, n_clusters, init, seed).astype(np.float64)
-    problem = table.problem(engine, max_iter, _TOLERANCE * float(mean_variance(matrix)), relocate=True)
+    points = _start(table.table, n_clusters, init, seed).astype(np.float64)
+    problem = table.problem(engine, max_iter, _TOLERANCE * _mean_variance(table.matrix), relocate=True)
     outcome = run_rounds(problem, lambda: points)
     return Partition(outcome.labels, outcome.points, outcome.inertia)
 
 
-def _start(rows: NDArray[Any], n_clusters: int, init: Any, seed: int) -> NDArray[Any]:
+def _start(table: Table, n_clusters: int, init: Any, seed: int) -> NDArray[Any]:
     if not isinstance(init, str):
         return np.asarray(init)
-    rng, n_rows = np.random.RandomState(seed), rows.shape[0]  # with the draws of scikit-learn, which once did this
-    even = np.ones(n_rows, dtype=rows.dtype) / n_rows
+    # With the draws of scikit-learn, which once did this: answers stay what they were.
+    rng, n_rows = np.random.RandomState(seed), table.matrix.shape[0]
+    even = np.ones(n_rows, dtype=table.matrix.dtype) / n_rows
     if init == "random":
-        return np.asarray(rows[rng.choice(n_rows, n_clusters, replace=False, p=even)])
-    from ._kernels import far_apart
-
+        return table.dense_rows(rng.choice(n_rows, n_clusters, replace=False, p=even))
     seeds = np.empty(n_clusters, dtype=np.intp)
     seeds[0] = rng.choice(n_rows, p=even)
-    far_apart(rows, rng.uniform(size=(n_clusters - 1, 2 + int(np.log(n_clusters)))), seeds)
-    return np.asarray(rows[seeds])
+    uniform = rng.uniform(size=(n_clusters - 1, 2 + int(np.log(n_clusters))))
+    if isinstance(table, SparseTable):
+        _sparse_far_apart(table, uniform, seeds)
+    else:
+        from ._kernels import far_apart
+
+        far_apart(table.matrix, uniform, seeds)
+    return table.dense_rows(seeds)
+
+
+def _sparse_far_apart(table: SparseTable, uniform: Floats, seeds: Places) -> None:
+    """``far_apart`` of the kernels for CSR rows, whose distances are cheap."""
+    everyone = np.arange(table.matrix.shape[0])
+    nearest = table.item_squared_distances(everyone, seeds[:1])[:, 0]
+    for number, draws in enumerate(uniform, 1):
+        edges = np.cumsum(nearest)
+        tries = np.minimum(np.searchsorted(edges, draws * edges[-1], side="right"), everyone.size - 1)
+        found = np.minimum(table.item_squared_distances(everyone, tries), nearest[:, None])
+        best = int(np.argmin(found.sum(axis=0)))
+        seeds[number], nearest = tries[best], found[:, best].copy()
+
+
+def _mean_variance(rows: Any) -> float:
+    """The variance of a feature, the mean over all of them."""
+    if is_sparse(rows):
+        means = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
+        squares = float((rows.data.astype(np.float64) ** 2).sum()) / rows.shape[0]
+        return max(0.0, squares - float(means @ means)) / rows.shape[1]
+    from ._kernels import mean_variance
+
+    return float(mean_variance(rows))
 
 
 def nearest_centres(table: PlainTable, centres: Floats, engine: Engine) -> NDArray[np.int32]:
