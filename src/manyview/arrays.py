@@ -91,7 +91,7 @@ def refuse_columns(name: str, frame: Any) -> None:
     for number, dtype in enumerate(frame.dtypes):
         if dtype.kind in "fiub":
             continue
-        if dtype == object:  # which may hold numbers all the same
+        if dtype.kind == "O":  # which may hold numbers all the same
             try:
                 frame.iloc[:, number].to_numpy(dtype=np.float64, na_value=np.nan)
                 continue
@@ -301,8 +301,10 @@ def _as_float(name: str, array: NDArray[Any]) -> NDArray[Any]:
             "absolute value)."
         )
     if kind not in "fiubO":
-        how = "times into numbers, for example the days since the first" if kind in "mM" else (
-            "words into a matrix first, for example with scikit-learn's CountVectorizer"
+        how = (
+            "times into numbers, for example the days since the first"
+            if kind in "mM"
+            else ("words into a matrix first, for example with scikit-learn's CountVectorizer")
         )
         raise ViewError(f"view {name!r} holds {array.dtype}, not numbers. Turn {how}.")
     if kind == "f" and array.dtype.itemsize in (4, 8) and array.dtype.isnative and array.flags.aligned:

@@ -25,7 +25,7 @@ from ..types import Mask
 _SQUARES = 1e16  # a million squares of this still fit into float32
 _SELDOM = 5.0  # seconds between two lines about the same step
 
-__all__ = ["MultiviewEstimator", "aloud", "check_n_clusters", "items_with_views", "say"]
+__all__ = ["MultiviewEstimator", "aloud", "check_n_clusters", "fit_to_views", "items_with_views", "say"]
 
 
 class MultiviewEstimator(BaseEstimator):
@@ -168,6 +168,16 @@ def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     except (TypeError, ValueError) as error:
         kind = NotNumbers if isinstance(error, TypeError) else ViewError
         raise kind(f"view 'view0', a {type(X).__name__}, cannot be used: {error}") from error
+
+
+def fit_to_views(model: Any, views: Views, instead: str, **params: Any) -> Any:
+    """Fit a clusterer, which may be of another library; one that takes no ``Views`` is an error: do ``instead``."""
+    if isinstance(model, MultiviewEstimator):
+        return model.fit(views, **params)
+    try:
+        return model.fit(views, **params)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{type(model).__name__} could not be fitted to Views: {error} {instead}") from error
 
 
 def check_n_clusters(n_clusters: Any, n_items: int) -> int:

@@ -293,6 +293,6 @@ def _decide(
 
 def _too_few(n_items: int) -> ClusterNumbers:
     what = "one different item is" if n_items == 1 else f"{n_items} different items are"
-    reason = f"One cluster: {what} too few to find a number by. Ask for more with -k."
+    reason = f"One cluster: {what} too few to find a number by. Ask for more with -k, or n_clusters."
     none = np.empty(0)
     return ClusterNumbers(1, reason, None, None, None, 0.0, none.astype(np.intp), none, none, 1.0, 0.0, n_items)
