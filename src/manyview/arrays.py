@@ -14,10 +14,13 @@ __all__ = [
     "NotNumbers",
     "as_matrix",
     "compressed_fault",
+    "frame_values",
     "holds_sparse",
     "is_dask",
+    "is_frame",
     "is_sparse",
     "makes_rows",
+    "refuse_columns",
     "refuse_foreign",
     "refuse_malformed",
     "rows_of",
@@ -66,6 +69,40 @@ def is_dask(value: Any) -> bool:
     return type(value).__module__.startswith("dask.array") and hasattr(value, "to_delayed")
 
 
+def is_frame(value: Any) -> bool:
+    """Is this a pandas frame? Answers without importing pandas."""
+    return type(value).__module__.split(".")[0] == "pandas" and type(value).__name__ == "DataFrame"
+
+
+def frame_values(name: str, frame: Any) -> Any:
+    """The numbers of a pandas frame, NaN where it has none; sparse where every column is.
+
+    A column that holds something else is an error that names it.
+    """
+    refuse_columns(name, frame)
+    if frame.shape[1] and all(type(dtype).__name__ == "SparseDtype" for dtype in frame.dtypes):
+        return frame.sparse.to_coo()
+    small = frame.shape[1] > 0 and all(dtype == np.float32 for dtype in frame.dtypes)
+    return frame.to_numpy(dtype=np.float32 if small else np.float64, na_value=np.nan)
+
+
+def refuse_columns(name: str, frame: Any) -> None:
+    """Refuse, by name, a column of a pandas frame that holds no numbers."""
+    for number, dtype in enumerate(frame.dtypes):
+        if dtype.kind in "fiub":
+            continue
+        if dtype.kind == "O":  # which may hold numbers all the same
+            try:
+                frame.iloc[:, number].to_numpy(dtype=np.float64, na_value=np.nan)
+                continue
+            except (TypeError, ValueError):
+                pass
+        raise NotNumbers(
+            f"view {name!r}: column {frame.columns[number]!r} holds {dtype}, not numbers. Convert it with "
+            "pandas.to_numeric or pandas.get_dummies first, or leave it out."
+        )
+
+
 def holds_sparse(matrix: Matrix) -> bool:
     """Is this a sparse matrix, or a Dask array whose chunks are?"""
     return is_sparse(matrix._meta if is_dask(matrix) else matrix)
@@ -76,6 +113,8 @@ def as_matrix(name: str, value: Any) -> Matrix:
 
     float32 and float64 stay; float16 becomes float32; integers and booleans become float64.
     """
+    if is_frame(value):
+        value = frame_values(name, value)
     if is_sparse(value):
         return _as_csr(name, value)
     refuse_malformed(name, value)
@@ -216,6 +255,11 @@ def _as_dense(name: str, value: Any) -> NDArray[Any]:
         array = np.asarray(value)
     except ValueError as error:
         raise ViewError(f"view {name!r} must be a 2-D table of numbers, but its rows differ in length.") from error
+    if array.ndim == 0:
+        raise ViewError(
+            f"view {name!r} must be a 2-D table of numbers, one row per item; got {type(value).__name__}. Views are "
+            "given as a dict from name to matrix, as a list of matrices, or as one matrix."
+        )
     if array.ndim != 2:
         raise ViewError(
             f"view {name!r} must be 2-D, one row per item, but has shape {array.shape}. "
@@ -257,10 +301,12 @@ def _as_float(name: str, array: NDArray[Any]) -> NDArray[Any]:
             "absolute value)."
         )
     if kind not in "fiubO":
-        raise ViewError(
-            f"view {name!r} holds {array.dtype}, not numbers. Turn words into a matrix first, for example with "
-            "scikit-learn's CountVectorizer."
+        how = (
+            "times into numbers, for example the days since the first"
+            if kind in "mM"
+            else ("words into a matrix first, for example with scikit-learn's CountVectorizer")
         )
+        raise ViewError(f"view {name!r} holds {array.dtype}, not numbers. Turn {how}.")
     if kind == "f" and array.dtype.itemsize in (4, 8) and array.dtype.isnative and array.flags.aligned:
         return array
     target = np.float32 if kind == "f" and array.dtype.itemsize <= 4 else np.float64

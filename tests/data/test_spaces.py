@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from manyview.arrays import is_sparse
 from manyview.blocks import workers
 from manyview.data import spaces
-from manyview.data._ranks import in_peaks
+from manyview.data._ranks import has_group_apart, in_peaks, rank_heights
 from manyview.data.spaces import column_spread, cut_words, learn_points, same_row_sums, signed_root, to_points
 from manyview.data.weighting import are_counts, damped, inverse_frequency, speaks, tf_idf, unit_rows
 from manyview.errors import ViewError
@@ -83,6 +83,19 @@ def test_peaks_are_seen_and_bells_are_not():
     for smooth in (rng.normal(size=300), rng.random(300), rng.exponential(size=300), np.exp(rng.normal(size=300))):
         assert not in_peaks(np.sort(smooth))
     assert not in_peaks(np.array([0.0, 0.0, 1.0]))
+
+
+def test_a_small_group_apart_is_seen_and_tails_are_not(seed):
+    rng = np.random.default_rng(seed)
+    bell = rng.normal(size=900)
+    apart = np.sort(np.r_[bell, rng.normal(9, 1, size=30)])
+    assert has_group_apart(apart) and has_group_apart(-apart[::-1]) and not in_peaks(apart)
+    heights = rank_heights(apart)[0]
+    assert heights[900] - heights[899] > 0.1 * (heights[-1] - heights[0])  # ranks alone: a hundredth
+    for smooth in (bell, rng.random(900), rng.exponential(size=900), rng.standard_t(1.5, size=900)):
+        assert not has_group_apart(np.sort(smooth))
+    assert not has_group_apart(np.sort(np.r_[bell, 9.0, 9.1, 9.2]))  # three are no group
+    assert not has_group_apart(np.array([0.0, 0.0, 1.0]))
 
 
 def test_text_weighting(threads):

@@ -1,3 +1,4 @@
+import copy
 import pickle
 
 import numpy as np
@@ -291,3 +292,55 @@ def test_means_takes_more_clusters_than_are_used():
     assert gappy().means([0, 0, 0, 0], 3)["looks"].tolist() == [[3, 4]] * 3
     with pytest.raises(ParameterError, match="labels go up to 5, but n_clusters is 3"):
         gappy().means([0, 0, 0, 5], 3)
+
+
+class TestFrames:
+    frame = pd.DataFrame({"r": [0.0, 1.0, 5.0], "g": [2.0, 3.0, 9.0]}, index=["p", "q", "s"])
+
+    def test_the_same_items_in_another_order_are_refused(self):
+        shuffled = self.frame.loc[["p", "s", "q"]]
+        with pytest.raises(ViewError, match=r"'a' and 'b' hold the same items in another order \(row 1 is 'q'"):
+            Views({"a": self.frame, "b": shuffled})
+        both = Views({"a": self.frame, "b": shuffled.to_numpy()})
+        assert np.array_equal(both["b"][1], [5.0, 9.0])
+        assert Views({"a": self.frame, "b": self.frame.reset_index(drop=True)}).n_items == 3  # rows that have no names
+
+    def test_names_of_columns_are_kept(self):
+        X = Views({"a": self.frame, "b": self.frame.to_numpy()})
+        assert {name: columns.tolist() for name, columns in X.columns.items()} == {"a": ["r", "g"]}
+        for other in (X[1:], X[["a"]], Views(X), copy.deepcopy(X)):
+            assert other.columns["a"].tolist() == ["r", "g"]
+        assert Views({"a": self.frame.set_axis([0, 1], axis=1)}).columns == {}
+
+    def test_what_is_no_number_is_named(self):
+        for more in (["x", "y", "z"], pd.Categorical(["x", "y", "x"]), pd.to_datetime(["2020-01-01"] * 3)):
+            frame = self.frame.assign(odd=more)
+            for given in (frame, {"a": frame}):
+                with pytest.raises(ViewError, match="column 'odd' holds .*, not numbers"):
+                    Views(given)
+
+    def test_gaps_and_sparse_columns(self):
+        X = Views({"a": pd.DataFrame({"n": pd.array([1, None, 3], dtype="Int64")})})
+        assert X.mask[:, 0].tolist() == [True, False, True]
+        tags = pd.DataFrame.sparse.from_spmatrix(TAGS)
+        assert sparse.issparse(Views({"tags": tags})["tags"])
+        assert sparse.issparse(Views.from_frame(tags, views={"tags": [0, 1]})["tags"])
+        assert Views({"a": self.frame.astype(np.float32)})["a"].dtype == np.float32
+
+
+def test_is_no_array(X):
+    with pytest.raises(ViewError, match=r"X\['looks'\].*X.joined\(\)"):
+        np.asarray(X)
+
+
+@pytest.mark.parametrize(("value", "what"), [(None, "NoneType"), ("abc", "str"), ((m for m in [LOOKS]), "generator")])
+def test_says_what_is_no_matrix(value, what):
+    with pytest.raises(ViewError, match=f"got {what}"):
+        Views(value)
+
+
+def test_says_how_the_last_item_is_taken(X):
+    with pytest.raises(ViewError, match=r"write X\[-1:\]"):
+        X[-1]
+    with pytest.raises(ViewError, match=r"write X\[-2:-1\]"):
+        X[-2]

@@ -2,12 +2,15 @@
 
 import warnings
 
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 import manyview
-from manyview.testing import check_multiview_estimator, multiview_checks
+from manyview.errors import ViewError
+from manyview.testing import check_multiview_estimator, multiview_checks, separated_views
 
 REPEATS = "the random draws of the starts do not repeat when rows are weighted instead of repeated, as in KMeans"
 WEIGHTED_STARTS = {
@@ -60,3 +63,15 @@ def test_scikit_learn_checks(case):
     assert not failed
     still_failing = {r["check_name"] for r in results if r["status"] == "xfail"}
     assert still_failing == set(allowed), "an exception is no longer needed"
+
+
+@pytest.mark.parametrize("estimator", [estimator for estimator, _ in ESTIMATORS], ids=name)
+def test_columns_of_frames_in_another_order_are_refused(estimator):
+    X, _ = separated_views()
+    looks = pd.DataFrame(X.joined()[:, :3], columns=["a", "b", "c"])
+    model = clone(estimator).fit({"looks": looks})
+    with pytest.raises(
+        ViewError, match="the same columns in another order than in fit: column 0 is 'c', where 'a' was"
+    ):
+        model.predict({"looks": looks[["c", "b", "a"]]})
+    assert (model.predict({"looks": looks}) == model.predict({"looks": looks.to_numpy()})).all()

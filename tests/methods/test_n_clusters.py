@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.cluster import KMeans
 
 import manyview
 from manyview import suggest_n_clusters
@@ -113,6 +114,7 @@ def test_wrong_settings_are_named():
     for settings, words in (
         ({"estimator": manyview.FusionART()}, "finds the number of clusters by itself"),
         ({"estimator": object()}, "clusterer with fit and predict"),
+        ({"estimator": KMeans()}, "KMeans could not be fitted to Views: .*AcceleratedKMeans"),
         ({"candidates": [2, 30]}, "at most half the number of different items"),
         ({"candidates": []}, "got none"),
         ({"candidates": [1]}, "candidates"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..types import Floats, Places
 
-__all__ = ["KNOTS", "in_peaks", "rank_heights"]
+__all__ = ["KNOTS", "has_group_apart", "in_peaks", "rank_heights"]
 
 KNOTS = 512  # points of a feature's distribution kept for new items
 _PEAKED = 0.6  # share of an even spread's inner variance below which values count as separate groups
@@ -17,8 +17,8 @@ _PEAKED = 0.6  # share of an even spread's inner variance below which values cou
 def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     """Normal quantiles of average ranks, minus their mean: of every value, and as knots (value, height) for new ones.
 
-    Values that lie in a few separate peaks keep their spacing, in the range that ranks would have given them. None
-    where all are the same.
+    Values that lie in a few separate peaks, or some of them apart from the rest, keep their spacing, in the range that
+    ranks would have given them. None where all are the same.
     """
     from scipy.special import ndtri
 
@@ -30,7 +30,7 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     counts = np.diff(np.r_[first, values.size])
     height = ndtri((first + counts / 2) / values.size)  # the mean rank is first + (counts + 1) / 2
     exact = ordered.astype(np.float64) / float(np.abs(ordered[[0, -1]]).max())
-    if in_peaks(exact):  # ranks would close the gap between them
+    if in_peaks(exact) or has_group_apart(exact):  # ranks would close the gap between them
         share = (exact[first] - exact[0]) / (exact[-1] - exact[0])
         height = height[0] + share * (height[-1] - height[0])
     height -= (height @ counts) / values.size
@@ -69,6 +69,20 @@ def in_peaks(ordered: Floats) -> bool:
         if within * n_parts**2 < _PEAKED * total:
             return True
     return False
+
+
+def has_group_apart(ordered: Floats) -> bool:
+    """Is there a gap in these rising values that is wider than the values on either side of it are spread?
+
+    A fiftieth of them (and five) have to lie on each side: a small group. What lies far out by itself, and a long
+    tail, are spread more than their gaps are wide.
+    """
+    smallest = max(5, -(-ordered.size // 50))
+    if ordered.size < 2 * smallest:
+        return False
+    gaps = ordered[smallest : ordered.size - smallest + 1] - ordered[smallest - 1 : ordered.size - smallest]
+    cut = smallest + int(np.argmax(gaps))
+    return float(gaps.max()) > max(float(ordered[:cut].std()), float(ordered[cut:].std()))
 
 
 def _best_cut(part: Floats, smallest: int) -> tuple[float, int]:

@@ -13,6 +13,7 @@ from ..errors import ParameterError, ViewError
 from ..types import Floats
 from .checks import missing_rows
 from .chunks import as_chunks, look_at_chunks
+from .frames import column_names, refuse_other_order
 from .joining import cluster_means, column_means, side_by_side
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ class Views:
     views
         A mapping from name to matrix, a list or tuple of matrices (named view0, view1, ...), or one 2-D
         array (one view). A matrix is dense (any array-like, also memory-mapped), SciPy sparse, or a Dask array of
-        row chunks that are either; those methods take it that run on a cluster (``manyview.on``). A dense row of
-        nothing but NaN means that the item lacks that view; an empty sparse row means that nothing is known.
+        row chunks that are either; those methods take it that run on a cluster (``manyview.on``). Of pandas frames
+        the names of columns are kept (``columns``), and frames that hold the same items in another order are
+        refused. A dense row of nothing but NaN means that the item lacks that view; an empty sparse row means that
+        nothing is known.
     ids
         One identifier per item, kept through every selection of rows. Row numbers when not given.
     mask
@@ -54,21 +57,25 @@ class Views:
     (2, 3)
     """
 
-    __slots__ = ("_held", "_ids", "_mask", "_matrices", "_names")
+    __slots__ = ("_columns", "_held", "_ids", "_mask", "_matrices", "_names")
 
     _names: tuple[str, ...]
     _matrices: tuple[Matrix, ...]
     _mask: NDArray[np.bool_]
     _ids: NDArray[Any]
+    _columns: dict[str, NDArray[Any]]
     _held: dict[str, float]  # how many values a row has, of views in CSR chunks
 
     def __init__(self, views: Any, *, ids: Any = None, mask: Any = None) -> None:
         if isinstance(views, Views):
             ids = views.ids if ids is None else ids
             mask = views.mask if mask is None else mask
-            named = dict(views.items())
+            named, self._columns = dict(views.items()), views._columns
         else:
             named = _named(views)
+            refuse_other_order(named)
+            called = {name: column_names(matrix) for name, matrix in named.items()}
+            self._columns = {name: columns for name, columns in called.items() if columns is not None}
         if not named:
             raise ViewError("expected at least one view, got none.")
         matrices = tuple(
@@ -101,10 +108,12 @@ class Views:
         mask: NDArray[np.bool_],
         ids: NDArray[Any],
         held: Mapping[str, float] | None = None,
+        columns: Mapping[str, NDArray[Any]] | None = None,
     ) -> Views:
         """A ``Views`` of parts that were checked before."""
         new = object.__new__(cls)
         new._names, new._matrices, new._mask, new._ids, new._held = names, matrices, mask, ids, dict(held or {})
+        new._columns = dict(columns or {})
         new._mask.flags.writeable = False
         return new
 
@@ -123,13 +132,7 @@ class Views:
                     f"view {name!r} names {absent[0]!r}, which is not a column of the frame. Its columns are: "
                     f"{', '.join(map(str, frame.columns[:20]))}{', ...' if frame.shape[1] > 20 else ''}."
                 )
-            for column in columns:
-                if frame[column].dtype.kind not in "fiub":
-                    raise ViewError(
-                        f"view {name!r}: column {column!r} holds {frame[column].dtype}, not numbers. Convert it "
-                        "with pandas.to_numeric or pandas.get_dummies first."
-                    )
-            matrices[name] = frame[columns].to_numpy(dtype=np.float64, na_value=np.nan)
+            matrices[name] = frame[columns]
         if isinstance(ids, str):
             ids = frame[ids].to_numpy()
         return cls(matrices, ids=frame.index.to_numpy() if ids is None else ids)
@@ -156,6 +159,11 @@ class Views:
     def n_features(self) -> dict[str, int]:
         """The number of columns of each view."""
         return {name: matrix.shape[1] for name, matrix in self.items()}
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What the columns are called, of the views that came as pandas frames."""
+        return dict(self._columns)
 
     @property
     def ids(self) -> NDArray[Any]:
@@ -256,6 +264,12 @@ class Views:
     def __len__(self) -> int:
         return self.n_items
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        raise ViewError(
+            "a Views is several matrices, not one. Take one of them, X["
+            f"{self._names[0]!r}], or all side by side, X.joined(); the estimators of manyview take it as it is."
+        )
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
@@ -277,7 +291,7 @@ class Views:
             return self._select(tuple(key))
         rows = self._check_rows(key)
         matrices = tuple(rows_of(matrix, rows) for matrix in self._matrices)
-        return Views._trusted(self._names, matrices, self._mask[rows], self._ids[rows], self._held)
+        return Views._trusted(self._names, matrices, self._mask[rows], self._ids[rows], self._held, self._columns)
 
     def position(self, name: str) -> int:
         """Which of the views this is, from 0."""
@@ -289,16 +303,16 @@ class Views:
     def _select(self, names: tuple[str, ...]) -> Views:
         positions = [self.position(name) for name in names]
         matrices = tuple(self._matrices[p] for p in positions)
-        return Views._trusted(names, matrices, self._mask[:, positions], self._ids, self._held)
+        columns = {name: self._columns[name] for name in names if name in self._columns}
+        return Views._trusted(names, matrices, self._mask[:, positions], self._ids, self._held, columns)
 
     def _check_rows(self, key: Any) -> Any:
         if isinstance(key, slice):
             return key
         rows = np.asarray(key)
         if rows.ndim == 0 and rows.dtype.kind in "iu":
-            raise ViewError(
-                f"X[{key}] would be one item, but a Views is always a table of items; write X[{key}:{int(key) + 1}]."
-            )
+            part = f"X[{key}:{int(key) + 1 or ''}]"
+            raise ViewError(f"X[{key}] would be one item, but a Views is always a table of items; write {part}.")
         if rows.size == 0:
             return rows.astype(np.intp)
         if rows.ndim != 1 or rows.dtype.kind not in "iub":
@@ -317,12 +331,13 @@ class Views:
         return f"Views({self.n_items} items: {', '.join(parts)})"
 
     def __getstate__(self) -> dict[str, Any]:
-        held = {"held": self._held} if self._held else {}
-        return {"names": self._names, "matrices": self._matrices, "mask": self._mask, "ids": self._ids, **held}
+        more = {key: kept for key, kept in (("held", self._held), ("columns", self._columns)) if kept}
+        return {"names": self._names, "matrices": self._matrices, "mask": self._mask, "ids": self._ids, **more}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._names, self._matrices = state["names"], state["matrices"]
         self._mask, self._ids, self._held = state["mask"], state["ids"], state.get("held", {})
+        self._columns = state.get("columns", {})
 
 
 def is_one_array(X: Any) -> bool:

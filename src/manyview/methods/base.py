@@ -13,8 +13,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..arrays import NotNumbers, as_matrix, is_dask, is_sparse, refuse_malformed
+from ..arrays import NotNumbers, as_matrix, is_dask, is_frame, is_sparse, refuse_columns, refuse_malformed
 from ..blocks import row_blocks
+from ..data.frames import refuse_other_columns
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
@@ -24,7 +25,7 @@ from ..types import Mask
 _SQUARES = 1e16  # a million squares of this still fit into float32
 _SELDOM = 5.0  # seconds between two lines about the same step
 
-__all__ = ["MultiviewEstimator", "aloud", "check_n_clusters", "items_with_views", "say"]
+__all__ = ["MultiviewEstimator", "aloud", "check_n_clusters", "fit_to_views", "items_with_views", "say"]
 
 
 class MultiviewEstimator(BaseEstimator):
@@ -61,6 +62,7 @@ class MultiviewEstimator(BaseEstimator):
         self.view_names_ = views.names
         self.n_features_per_view_ = views.n_features
         self.n_features_in_ = sum(views.n_features.values())
+        self.columns_per_view_ = views.columns
         return views
 
     def _refuse_chunks(self, views: Views) -> None:
@@ -96,6 +98,7 @@ class MultiviewEstimator(BaseEstimator):
             X = {name: matrix for name, matrix in zip(self.view_names_, X, strict=True) if matrix is not None}
         views = X if isinstance(X, Views) else Views(X)
         self._refuse_chunks(views)
+        known_columns = getattr(self, "columns_per_view_", {})  # models of earlier editions have none
         for name, width in views.n_features.items():
             if name not in self.view_names_:
                 known = ", ".join(map(repr, self.view_names_))
@@ -105,6 +108,7 @@ class MultiviewEstimator(BaseEstimator):
                     f"view {name!r} has {width} features, but {type(self).__name__} is expecting "
                     f"{self.n_features_per_view_[name]} features as input."
                 )
+            refuse_other_columns(name, known_columns.get(name), views.columns.get(name))
         return self._complete(_with_room(views))
 
     def _complete(self, views: Views) -> Views:
@@ -145,6 +149,8 @@ def _with_room(views: Views) -> Views:
 def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     """Let scikit-learn check a plain table, so that names and counts of features are kept its way."""
     refuse_malformed("view0", X)
+    if is_frame(X):
+        refuse_columns("view0", X)
     try:
         if is_sparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2):
             X = as_matrix("view0", X)  # which knows of more that can be wrong
@@ -162,6 +168,16 @@ def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     except (TypeError, ValueError) as error:
         kind = NotNumbers if isinstance(error, TypeError) else ViewError
         raise kind(f"view 'view0', a {type(X).__name__}, cannot be used: {error}") from error
+
+
+def fit_to_views(model: Any, views: Views, instead: str, **params: Any) -> Any:
+    """Fit a clusterer, which may be of another library; one that takes no ``Views`` is an error: do ``instead``."""
+    if isinstance(model, MultiviewEstimator):
+        return model.fit(views, **params)
+    try:
+        return model.fit(views, **params)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{type(model).__name__} could not be fitted to Views: {error} {instead}") from error
 
 
 def check_n_clusters(n_clusters: Any, n_items: int) -> int:

@@ -15,13 +15,14 @@ from ..data.checks import check_number
 from ..data.views import Views
 from ..errors import ParameterError, ViewWarning
 from ..types import Floats, Places
-from .base import say
+from .base import fit_to_views, say
 from .curves import curve, picture
 
 __all__ = ["ClusterTrials", "compare_halves"]
 
 _ALIKE = 0.01  # agreements that differ by less are alike
 _ROWS = 1000  # sparse rows compared with dense means at a time
+_OURS = "Take a clusterer of manyview: for KMeans, ConcatenatedKMeans or AcceleratedKMeans."
 _GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 65, 80, 100)
 
 
@@ -145,7 +146,7 @@ def _trial(
             if "random_state" in copy.get_params():
                 copy.set_params(random_state=seed)
             own = {key: _rows_of(value, half, views.n_items) for key, value in params.items()}
-            fitted.append(copy.fit(views[half], **own))
+            fitted.append(fit_to_views(copy, views[half], _OURS, **own))
         agreement, objective = [], []
         for mine, other, here, there in ((0, 1, halves[0], halves[1]), (1, 0, halves[1], halves[0])):
             told, found = np.asarray(fitted[mine].predict(views[there])), np.asarray(fitted[other].labels_)

@@ -45,8 +45,8 @@ def suggest_n_clusters(
     estimator : a clusterer of manyview, or None
         For trials: None takes ``ConcatenatedKMeans(n_init=3)``.
     candidates : numbers to consider
-        By default, for neighbours: from 3 (2 below 60 items) up to four times the communities; in trials: from 2 to
-        the square root of the number of items, at most 100, ever sparser.
+        By default, for neighbours: from 3 (2 below 60 items, or with up to 32 columns) up to four times the
+        communities; in trials: from 2 to the square root of the number of items, at most 100, ever sparser.
     by : "neighbours", "stability", "held_out" or None
         None asks the neighbours, unless an estimator is given: then its stability decides.
     n_repeats : int, default=5

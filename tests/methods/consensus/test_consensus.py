@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import manyview
@@ -77,6 +78,7 @@ def test_complementary_views(number, monkeypatch):
     X, truth = complementary(number)  # one feature of three: ranks alone lose it, peaks that keep their spacing do not
     guarded = nmi(truth, ConsensusClustering(3).fit(X).labels_)
     monkeypatch.setattr(_ranks, "_PEAKED", 0.0)
+    monkeypatch.setattr(_ranks, "has_group_apart", lambda ordered: False)
     assert guarded > 0.9 and nmi(truth, ConsensusClustering(3, scale="rank").fit(X).labels_) < 0.6
 
 
@@ -157,6 +159,16 @@ def test_given_members():
     assert np.array_equal(copy.labels_, model.labels_)
 
 
+def test_members_of_other_libraries_come_as_labels():
+    X, _ = blobs(0)
+    with pytest.raises(ParameterError, match=r"KMeans could not be fitted to Views: .*pass its labels_ as member 0"):
+        ConsensusClustering(3, members=[KMeans(3)]).fit(X)
+    fitted = KMeans(3, n_init=1, random_state=0).fit(X.joined())
+    assert (
+        adjusted_rand_score(ConsensusClustering(3, members=[fitted]).fit(X).member_labels_[:, -1], fitted.labels_) == 1
+    )
+
+
 def test_given_members_are_saved(tmp_path):
     X, truth = blobs(0)
     member = RobustMultiviewKMeans(3, n_init=1, random_state=0).fit(X)
@@ -229,11 +241,46 @@ def test_disconnected_and_larger_than_the_dense_solver():
     assert nmi(truth, model.labels_) == pytest.approx(1)
 
 
+def moons(n_items, seed):
+    """Two arcs that k-means cuts through."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(n_items) % 2
+    angle = np.pi * rng.random(n_items)
+    X = np.column_stack([np.where(truth, 1 - np.cos(angle), np.cos(angle)), np.where(truth, 0.5, 0) + np.sin(angle)])
+    X[truth == 1, 1] = 0.5 - np.sin(angle[truth == 1])
+    return X + 0.05 * rng.normal(size=X.shape), truth
+
+
+def test_parts_that_no_neighbours_join_are_taken_whatever_their_shape(seed):
+    X, truth = moons(500, seed)
+    model = ConsensusClustering(2).fit(X)
+    assert model.candidate_ == "the parts that no neighbours join" and nmi(truth, model.labels_) == pytest.approx(1)
+    new, told = moons(200, seed + 1)
+    assert (model.predict(new) == told).mean() in (0.0, 1.0)
+    again = ConsensusClustering(2, previous=model.labels_).fit(X)
+    assert np.array_equal(again.labels_, model.labels_)
+    assert ConsensusClustering(3).fit(X).n_clusters_ == 3  # not so many as there are parts
+
+
+def test_a_small_part_is_not_cut_off(seed):
+    rng = np.random.default_rng(seed)
+    X = np.r_[rng.normal(size=(300, 4)), rng.normal(size=(15, 4)) * 0.01 + 1]
+    assert ConsensusClustering(2).fit(X).cluster_sizes_.min() > 15
+
+
+def test_a_small_group_far_from_the_rest_is_found(seed):
+    rng = np.random.default_rng(seed)
+    truth = np.repeat([0, 1], [600, 24])
+    X = np.array([9, 9, 0, 0, 0]) * truth[:, None] + rng.normal(size=(624, 5))
+    assert adjusted_rand_score(truth, ConsensusClustering(2).fit(X).labels_) > 0.95
+
+
 def test_few_items_warn_and_few_kinds_get_fewer_clusters():
     X, _ = blobs(0, n_each=4)
     with pytest.warns(ViewWarning, match="fewer than three each"):
         ConsensusClustering(5).fit(X)
-    model = ConsensusClustering(8).fit(X[[0, 0, 5, 5, 11, 11, 0, 5, 11]])
+    with pytest.warns(ConvergenceWarning, match="found 3 distinct clusters, fewer than n_clusters=8"):
+        model = ConsensusClustering(8).fit(X[[0, 0, 5, 5, 11, 11, 0, 5, 11]])
     assert model.n_clusters_ == 3 and model.predict(X[[5, 11, 0]]).tolist() == model.labels_[[2, 4, 0]].tolist()
 
 
@@ -258,7 +305,7 @@ def test_a_constant_view_has_no_vote():
     with pytest.warns(ViewWarning, match="'still' is the same for every item"):
         model = ConsensusClustering(3).fit({**dict(X.items()), "still": np.full((120, 2), 3.0)})
     assert model.view_shares_["still"] == 0 and np.array_equal(model.labels_, ConsensusClustering(3).fit(X).labels_)
-    with pytest.warns(ViewWarning, match="'still' is the same"):
+    with pytest.warns(ViewWarning, match="'still' is the same"), pytest.warns(ConvergenceWarning, match="found 1"):
         nothing = ConsensusClustering(2).fit({"still": np.ones((9, 2))})
     assert nothing.labels_.tolist() == [0] * 9 and nothing.predict({"still": np.zeros((2, 2))}).tolist() == [0, 0]
 

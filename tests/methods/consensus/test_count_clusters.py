@@ -25,16 +25,37 @@ def test_blobs_are_counted(n_blobs):
 
 
 def test_the_score_is_that_of_its_definition():
-    found = module.count_clusters(Views(blobs(apart=1.5)), seed=3, n_jobs=1)
+    found = module.count_clusters(Views(blobs(d=40, apart=1.5)), seed=3, n_jobs=1)
     for k, score in zip(found.candidates.tolist(), found.score.tolist(), strict=True):
         gap = found.eigenvalues[k - 1] - found.eigenvalues[k]
         assert score == pytest.approx(gap * np.exp(-(np.log(k / (2 * found.communities)) ** 2) / 2))
+    few_columns = module.count_clusters(Views(blobs(d=8, apart=1.5)), seed=3, n_jobs=1)
+    for k, score in zip(few_columns.candidates.tolist(), few_columns.score.tolist(), strict=True):
+        leaks = np.maximum(1 - few_columns.eigenvalues[k - 1 : k + 1], 0) + 0.02
+        assert score == pytest.approx(np.log(leaks[1] / leaks[0]))
+
     best = dict(zip(found.candidates.tolist(), found.score.tolist(), strict=True))
     k = found.n_clusters
     below = [n for n in best if n <= 0.72 * k]
     above = [n for n in best if 1.35 * k <= n <= 3 * k]
     assert found.coarser == (max(below, key=best.get) if below else None)
     assert found.finer == (max(above, key=best.get) if above else None)
+
+
+@pytest.mark.parametrize(("n_blobs", "d"), [(2, 2), (2, 5), (3, 3), (5, 4)])
+def test_few_columns_are_counted_without_communities(n_blobs, d, seed):
+    rng = np.random.default_rng(seed)
+    places = np.r_[np.zeros((1, d)), np.ones((1, d)) if n_blobs == 2 else np.eye(n_blobs - 1, d)]
+    X = 9 * places[np.arange(120 * n_blobs) % n_blobs] + rng.normal(size=(120 * n_blobs, d))
+    found = suggest_n_clusters(X, random_state=seed)
+    assert found.n_clusters == n_blobs and "guess" not in found.reason
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_noise_in_few_columns_is_noticed(d, seed):
+    rng = np.random.default_rng(seed)
+    for noise in (rng.normal(size=(300, d)), rng.random((300, d))):
+        assert "without groups would fall apart as clearly" in suggest_n_clusters(noise, random_state=seed).reason
 
 
 def test_the_graph_of_the_rule_is_that_of_consensus():
@@ -139,6 +160,8 @@ def test_sentences():
     assert told({12: 1.0, 16: 0.85}).n_clusters == 12 and told({12: 0.95, 16: 1.0}).n_clusters == 16
     guess = told({15: 1.0}, modularity=0.3)
     assert guess.reason.startswith("These items hardly form groups; 15 is a guess.")
+    alike = module._decide(numbers, np.where(numbers == 9, 1.0, 0.01), values, 8.0, 0.6, 500, values)
+    assert alike.reason.startswith("Items without groups would fall apart as clearly; 9 is a guess.")
     assert told({3: 1.0}).coarser is None
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import normalized_mutual_info_score as nmi
 
 import manyview
@@ -181,7 +182,8 @@ def test_what_was_said_before_counts_for_the_others_too():
 
 def test_few_kinds_of_items():
     rows = np.repeat(np.eye(3), 100, axis=0)
-    model = ConsensusClustering(5, landmarks=60).fit(rows)
+    with pytest.warns(ConvergenceWarning, match="found 3 distinct clusters"):
+        model = ConsensusClustering(5, landmarks=60).fit(rows)
     assert model.n_clusters_ == 3 and nmi(np.repeat(np.arange(3), 100), model.labels_) == 1.0
     assert ConsensusClustering(1, landmarks=60).fit(rows).labels_.max() == 0
 

@@ -70,6 +70,8 @@ def best_partition(
 ) -> Found:
     """The candidate that is worth most once refined, the first of them on ties.
 
+    Where the neighbours fall into just K parts, none of them small, these are taken as they are: partitions by k-means
+    would cut through shapes that are not round, and there is nothing to weigh against that.
     ``previous`` are earlier labels, -1 for unknown: what comes of them is taken unless another is better by more than
     2 %. ``alone``: one view has all the say. ``kinds`` numbers items, the same for those that are equal; they stay
     together.
@@ -77,6 +79,10 @@ def best_partition(
     leaders = np.unique(kinds, return_index=True)[1][kinds]
     n_items = kinds.size
     values, made = _spectral(votes, kinds, n_clusters, seed)
+    parts = _parts(votes, leaders, n_clusters)
+    if parts is not None:
+        worth = _worth(parts, votes.association(parts, n_clusters), n_clusters, _EVENNESS)
+        return Found(parts, worth, "the parts that no neighbours join", values)
     made += _plain(spaces, n_items, n_clusters, seed, votes.threads)
     if n_items > _MANY:
         by_value = sorted(made, key=lambda one: -votes.association(one.labels[leaders], n_clusters))
@@ -97,6 +103,19 @@ def best_partition(
         if best.worth <= (1.0 + _CLEARLY_BETTER) * worth:
             best = Found(labels, worth, "the earlier clusters", values)
     return best
+
+
+def _parts(votes: Votes, leaders: Places, n_clusters: int) -> Places | None:
+    """The connected parts of the neighbour graph, where they are as many as asked for, each of half an even share."""
+    from scipy.sparse.csgraph import connected_components
+
+    if votes.alpha == 0:
+        return None
+    n_parts, labels = connected_components(votes.graph.part(np.arange(leaders.size)), directed=False)
+    labels = labels.astype(np.intp)
+    if n_parts != n_clusters or 2 * n_clusters * np.bincount(labels).min() < leaders.size:
+        return None
+    return labels if np.array_equal(labels[leaders], labels) else None
 
 
 def _worth(labels: Places, association: float, n_clusters: int, evenness: float) -> float:

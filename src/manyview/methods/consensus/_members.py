@@ -16,6 +16,7 @@ from ...engines.jobs import each
 from ...errors import ParameterError
 from ...steps import step
 from ...types import Places
+from ..base import fit_to_views
 from ..kmeans.plain.runs import PlainTable, nearest_centres, short_kmeans
 from ._graph import Space
 
@@ -143,7 +144,7 @@ def _given(number: int, value: Any, weight: float, views: Views) -> Given:
         if not hasattr(model, "labels_"):
             from sklearn.base import clone
 
-            model = clone(model).fit(views)
+            model = fit_to_views(clone(model), views, f"Fit it yourself and pass its labels_ as member {number}.")
         labels = model.labels_
         names = getattr(model, "view_names_", None)
         if names is None or not set(names) <= set(views.names) or not hasattr(model, "predict"):

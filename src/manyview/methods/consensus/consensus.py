@@ -222,6 +222,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         if n_clusters == 1 or kinds.max() < n_clusters or not points.names:
             numbers = kinds[voting] if points.names and kinds.max() < n_clusters else np.zeros(voting.size, np.intp)
             outcome = None
+            if (n_kinds := int(numbers.max()) + 1) < n_clusters:
+                warn_if_few(n_kinds, n_clusters)
             few = electors.of(np.arange(voting.size if numbers.any() else 1))  # one stands for all that are alike
             labels = numbers[: few.rows.shape[0]]
             self.state_ = {"rows": few.rows, "present": few.present, "gaps": "filled", "labels": labels}

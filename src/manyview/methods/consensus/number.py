@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ _NEIGHBOURS = 10
 _FEWEST = 4
 """Different items it takes to find a number."""
 _FEW = 60
-"""Items below which two groups are considered; from there on a coarse division in two hides all others."""
+"""Items below which two groups are considered in any number of columns; else a coarse division in two hides all."""
 _TEXT, _OTHER = 0.3, 2.0
 """Where to look, in communities: those of texts are too many, those of everything else too few."""
 _WORDS = 10
@@ -48,7 +48,13 @@ _CLEAR = 0.5
 """A rival below this share of the best score leaves no doubt."""
 _GROUPED = 0.35
 """Modularity below which there is hardly anything to find: noise in many dimensions has less, every collection tried
-has more. Noise in few dimensions has more, too."""
+has more. Noise in few dimensions has more, too, and so"""
+_NARROW = 32
+"""columns are too few for communities to say where to look: there are as many as there is room for."""
+_LEAK = 0.02
+"""Of its links; a part that has no more to the outside counts as apart."""
+_LESS = 0.5
+"""Of what as many parts of items without groups leak; parts that leak more are no groups."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,9 @@ def count_clusters(
     The graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
     largest gap; but where a coarse division exists, that is always among the first. So gaps count by their distance
     from c L, L the number of Louvain communities (geometric mean with 5 and with 10 neighbours) and c = 0.3 for texts,
-    2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2).
+    2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2). With up to 32 columns in all there
+    are as many communities as there is room for, whatever the groups. Then 2 is considered too, and score(k) =
+    ln((1 - lambda_k+1 + 0.02) / (1 - lambda_k + 0.02)); the reason tells where items without groups would look alike.
     """
     everyone = np.flatnonzero(views.mask.any(axis=1))
     limit = min(max_items, _MOST_ITEMS)
@@ -144,13 +152,19 @@ def count_clusters(
         n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
         level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
-        numbers = _numbers(candidates, n_items, level, n_vectors)
+        is_narrow = points.rows.shape[1] <= _NARROW
+        numbers = _numbers(candidates, n_items, level, n_vectors, 2 if is_narrow or n_items < _FEW else 3)
         n_vectors = max(n_vectors, int(numbers[-1]) + 1)
         values = _eigenvalues(normalised_graph(W), n_vectors, seed)
-    centre = level * (_TEXT if _is_text(chosen) else _OTHER)
-    numbers = numbers[numbers < values.size]
-    score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
-    return _decide(numbers, score, values, level, coarse.modularity(groups), n_items)
+        numbers = numbers[numbers < values.size]
+        noise = None
+        if is_narrow:
+            score = _falling(values, numbers)
+            noise = _without_groups(points, count, n_vectors, seed, threads)
+        else:
+            centre = level * (_TEXT if _is_text(chosen) else _OTHER)
+            score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
+    return _decide(numbers, score, values, level, coarse.modularity(groups), n_items, noise)
 
 
 def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
@@ -232,6 +246,27 @@ def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> 
     return NeighbourGraph(points.rows.shape[0], spaces, found, weights, threads)
 
 
+def _falling(values: Floats, numbers: Places) -> Floats:
+    """How many times as much the next part would leak as the k-th does, as a logarithm."""
+    leak = np.log(np.maximum(1.0 - values, 0.0) + _LEAK)
+    return np.asarray(leak[numbers] - leak[numbers - 1])
+
+
+def _without_groups(points: Points, count: int, n_vectors: int, seed: int, threads: Workers) -> Floats:
+    """The eigenvalues of as many items that form no groups, normal with this covariance: the mean of three draws."""
+    n_items, width = points.rows.shape
+    covariance = np.cov(points.rows, rowvar=False, dtype=np.float64).reshape(width, width)
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(3):
+        rows = rng.multivariate_normal(np.zeros(width), covariance, n_items, method="eigh")
+        cloud = replace(points, rows=rows.astype(np.float32))
+        graph = _graph(cloud, _neighbour_lists(cloud, count, seed, threads)[1], threads)
+        found.append(_eigenvalues(normalised_graph(graph.part(np.arange(n_items))), n_vectors, seed))
+    fewest = min(values.size for values in found)
+    return np.asarray(np.mean([values[:fewest] for values in found], axis=0))
+
+
 def _is_text(views: Views) -> bool:
     """Nothing but words, and ten or more of them per item in some view."""
     if not all(has_words(views[name], views.present(name)) for name in views.names):
@@ -243,9 +278,8 @@ def _entries(matrix: Matrix) -> int:
     return int(matrix.nnz if is_sparse(matrix) else np.count_nonzero(matrix))
 
 
-def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vectors: int) -> Places:
+def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vectors: int, low: int) -> Places:
     if candidates is None:
-        low = 2 if n_items < _FEW else 3
         high = max(4, min(4 * level, n_items / (2 if n_items <= 30 else 3)))
         return np.arange(low, max(low, min(int(high), n_vectors - 1)) + 1)
     numbers = np.unique([check_number("candidates", one, integer=True, low=2) for one in candidates]).astype(np.intp)
@@ -259,8 +293,16 @@ def _numbers(candidates: Iterable[int] | None, n_items: int, level: float, n_vec
 
 
 def _decide(
-    numbers: Places, score: Floats, values: Floats, level: float, modularity: float, n_items: int
+    numbers: Places,
+    score: Floats,
+    values: Floats,
+    level: float,
+    modularity: float,
+    n_items: int,
+    noise: Floats | None = None,
 ) -> ClusterNumbers:
+    """The number and its reason; ``noise``: with few columns, the eigenvalues of items like these without groups."""
+
     def best(where: NDArray[np.bool_]) -> int | None:
         return int(numbers[where][np.argmax(score[where])]) if where.any() else None
 
@@ -272,7 +314,7 @@ def _decide(
 
     chosen = int(numbers[np.argmax(score)])
     runner_up, rival = elsewhere(chosen)
-    if runner_up is not None and runner_up > chosen and rival >= _EQUAL:
+    if noise is None and runner_up is not None and runner_up > chosen and rival >= _EQUAL:
         chosen = runner_up
         runner_up, rival = elsewhere(chosen)
     coarser = best(numbers <= 0.72 * chosen)
@@ -283,6 +325,8 @@ def _decide(
     levels = f" {levels[0].upper()}{levels[1:]}." if levels else ""
     if modularity < _GROUPED:
         reason = f"These items hardly form groups; {chosen} is a guess.{levels}"
+    elif noise is not None and 1.0 - values[chosen - 1] > _LESS * (1.0 - noise[min(chosen, noise.size) - 1]):
+        reason = f"Items without groups would fall apart as clearly; {chosen} is a guess.{levels}"
     elif rival < _CLEAR:
         reason = f"{chosen} clusters: the neighbours of the items fall apart most clearly there.{levels}"
     else:
@@ -293,6 +337,6 @@ def _decide(
 
 def _too_few(n_items: int) -> ClusterNumbers:
     what = "one different item is" if n_items == 1 else f"{n_items} different items are"
-    reason = f"One cluster: {what} too few to find a number by. Ask for more with -k."
+    reason = f"One cluster: {what} too few to find a number by. Ask for more with -k, or n_clusters."
     none = np.empty(0)
     return ClusterNumbers(1, reason, None, None, None, 0.0, none.astype(np.intp), none, none, 1.0, 0.0, n_items)
