@@ -478,3 +478,13 @@ def test_a_collection_without_a_run(tmp_path):
         assert get(browser, "/api/map")["state"] == "absent"
         assert get(browser, "/api/facets")["unplaced"] == 6
         assert get(browser, "/media/1/preview", 404)["error"]
+
+
+def test_a_reason_may_name_a_picture_that_is_gone(client):
+    before = get(client, "/api/proposals")["proposals"]
+    like = before[-1]["reason"]["like"][0]["id"]
+    with Collection.open(client.gallery.path, write=True) as collection:
+        collection.items.gone([like])
+    after = [one for one in get(client, "/api/proposals")["proposals"] if one["item"] != like]
+    assert [one["item"] for one in after] == [one["item"] for one in before if one["item"] != like]
+    assert all(one["reason"]["like"] == [] for one in after)
