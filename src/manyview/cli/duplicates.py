@@ -38,6 +38,8 @@ def duplicates(
     )
 
     with Collection.open(collection, write=mark is not None) as found:
+        if output is not None:
+            found.check_output(output)
         groups = find_duplicates(found, kind)
         entry = None if mark is None else mark_duplicates(found, mark, kind, who=who)
     if output is not None:
