@@ -326,7 +326,7 @@ def _show_problems(collection: Any, as_json: bool) -> None:
         return
     if not found:
         say("every file could be read.")
-    for bad, title in ((True, "could not be read"), (False, "read in part")):
+    for bad, title in ((True, "could not be read"), (False, "left out or read in part")):
         these = [one for one in found if one.is_bad == bad]
         if these:
             say(f"{len(these)} {'file' if len(these) == 1 else 'files'} {title}:")
