@@ -143,8 +143,9 @@ def show(
             return
         _say_answer(answer, bool(table))
         if table:
-            matched = [(*cells, _matched(row)) for cells, row in zip(rows, table, strict=True)]
-            print_table((">id", "item", ">cluster", "name", *more_of, "matched by"), matched)
+            is_mixed = answer.seen is not None or any(row["how"] != "words" for row in table)
+            matched = [(*cells, _matched(row)) if is_mixed else cells for cells, row in zip(rows, table, strict=True)]
+            print_table((">id", "item", ">cluster", "name", *more_of, *(("matched by",) if is_mixed else ())), matched)
     else:
         print_clusters(clusters)
 
