@@ -52,8 +52,8 @@ class Repaired:
             f"the catalogue was damaged: {self.why}",
             f"it is set aside in {self.aside}, with the kept versions of files that `apply` had written",
             f"brought back: {counted(found.n_decisions, 'answer')} about tags, "
-            f"{counted(found.n_named, 'name')} of clusters, {counted(found.n_placed, 'place')} of items, {counted(found.n_links, 'link')}, "
-            f"{counted(found.n_entries, 'entry', 'entries')} of the history",
+            f"{counted(found.n_named, 'name')} of clusters, {counted(found.n_placed, 'place')} of items, "
+            f"{counted(found.n_links, 'link')}, {counted(found.n_entries, 'entry', 'entries')} of the history",
             *(f"read again: {line}" for line in self.read),
             *(f"not read: {line}" for line in self.unread),
             *(f"not brought back: {line}" for line in found.left_out),
