@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["percent"]
+__all__ = ["counted", "percent"]
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -12,3 +12,12 @@ def percent(share: float, digits: int = 0) -> str:
     ('89 %', '89.4 %', '100 %')
     """
     return f"{100 * share:.{digits}f} %"
+
+
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """So many of a thing.
+
+    >>> counted(1, "item"), counted(0, "item"), counted(2, "copy", "copies")
+    ('1 item', '0 items', '2 copies')
+    """
+    return f"{n} {one if n == 1 else many or one + 's'}"

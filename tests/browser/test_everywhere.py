@@ -53,11 +53,14 @@ def test_the_history_undoes_any_entry(page):
     page.get_by_role("textbox", name=f"New name of {name}").fill("for the history")
     page.keyboard.press("Enter")
     says(page, "for the history")
+    offer = page.get_by_role("button", name="with “for the history”?")
+    expect(offer).to_be_visible()
     page.keyboard.press("h")
     drawer = page.get_by_role("dialog", name="History")
     entry = drawer.get_by_role("listitem").filter(has_text="for the history").first
     entry.get_by_role("button", name="Undo").click()
     expect(drawer.get_by_text("undone").first).to_be_visible()
+    expect(offer).to_have_count(0)  # what was taken back leads nowhere
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name=f"Rename {name}")).to_be_visible()
 

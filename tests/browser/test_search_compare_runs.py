@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from .steps import go, says
+from .steps import comes_to, go, says
 
 pytestmark = pytest.mark.slow
 
@@ -84,6 +84,14 @@ def test_what_cannot_be_read_is_said_beside_the_box(page, watch):
     watch.allowed = ("400",)
     go(page, "#/search?q=confidence<much")
     expect(page.get_by_role("alert").first).to_contain_text("confidence")
+    go(page, "#/search?q=")
+    expect(found(page)).to_have_text("200 items")
+    go(page, "#/search?q=confidence<much")
+    faded = (
+        "list => { let o = 1; for (let e = list; e; e = e.parentElement) o *= getComputedStyle(e).opacity; return o; }"
+    )
+    expect(page.get_by_role("alert").first).to_contain_text("confidence")
+    comes_to(page, lambda: page.get_by_label("Results").evaluate(faded) < 0.5, True)  # they are another search's
     page.get_by_role("searchbox", name="Query").fill("name:nothing-has-this-name")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Show everything").click()

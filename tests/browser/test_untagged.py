@@ -71,6 +71,10 @@ def test_from_nothing_to_tags(new_page, photographs):
     before = {name: (path.parent / "photos" / name).read_bytes() for name in list(shows)[:5]}
     page = new_page()
     expect(page.get_by_text("nothing is tagged yet")).to_be_visible()
+    go(page, "#/runs")
+    expect(page.get_by_role("region", name="Proposals").get_by_role("link", name="first tags")).to_be_visible()
+    expect(page.get_by_role("button", name="Propose tags")).to_have_count(0)
+    go(page, "#/clusters")
 
     # a guess becomes the name with one click, and the message offers the tag; doubtful ones would not be ticked
     cats = row_of(page, "cat")

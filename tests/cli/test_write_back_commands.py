@@ -66,7 +66,7 @@ def test_what_fails_is_named(ready):
 def test_tables(ready, tmp_path):
     path, _ = ready
     assert "4 items" in run("apply", path, "--to", "csv", "-o", tmp_path / "t.csv").stdout
-    assert (tmp_path / "t.csv").read_bytes().startswith(b"id,path,accepted,tags\r\n1,")
+    assert (tmp_path / "t.csv").read_bytes().startswith(b"id,item,path,accepted,tags\r\n1,p000.png,")
     run("apply", path, "--to", "json", "--output", tmp_path / "t.json")
     assert len(json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["items"]) == 4
     assert "-o FILE" in run("apply", path, "--to", "csv", code=2).stderr
@@ -84,3 +84,14 @@ def test_used_wrongly(ready):
 @pytest.mark.parametrize("way", WAYS)
 def test_a_disk_that_is_full(way, tmp_path):
     assert run_on_small_disk(way, tmp_path, "tests.cli.full_picture_disk", tmp_path, size=MEGABYTE) == "refused once\n"
+
+
+def test_no_list_is_written_over_a_source(tmp_path, run=run):
+    table = tmp_path / "mine.csv"
+    table.write_text("id,text,tags\n" + "".join(f"A{n},a dog in snow {n},dog\n" for n in range(6)), encoding="utf-8")
+    before = table.read_bytes()
+    run("init", table, "-o", tmp_path / "c.manyview")
+    for command in (("suggest", "-o"), ("duplicates", "-o"), ("report", "-o"), ("apply", "--to", "csv", "-o")):
+        told = run(command[0], tmp_path / "c.manyview", *command[1:], table, code=2).stderr
+        assert "was made of" in told, command
+    assert table.read_bytes() == before

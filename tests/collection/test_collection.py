@@ -272,3 +272,19 @@ def test_the_digest_tells_content_from_form(made, tmp_path):
         collection.add_view("looks", "1", 2 * looks(ids[:1]), ids[:1])
     changed = check.digest(made)
     assert {name for name in pieces if pieces[name] != changed[name]} == {"view looks"}
+
+
+def test_a_person_names_an_item_by_its_file_too(tmp_path, monkeypatch):
+    (tmp_path / "p").mkdir()
+    for folder in ("2019", "2020"):
+        picture_folder(tmp_path / "p" / folder, 2)
+    (tmp_path / "p" / "2020" / "p001.png").rename(tmp_path / "p" / "2020" / "only.png")
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "p") as collection:
+        only = collection.items.find("2020/only.png")
+        monkeypatch.chdir(tmp_path)
+        for name in (str(tmp_path / "p" / "2020" / "only.png"), "p/2020/only.png", "only.png", str(only.id)):
+            assert collection.items.named(name) == only
+        with pytest.raises(errors.ParameterError, match=r"2 items: '2019/p000.png', '2020/p000.png'. Say which"):
+            collection.items.named("p000.png")
+        with pytest.raises(errors.ParameterError, match="there is no item 'nly.png'"):
+            collection.items.named("nly.png")

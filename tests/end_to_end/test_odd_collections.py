@@ -65,7 +65,7 @@ def test_tags_alone_and_nothing_at_all(tmp_path):
     (tmp_path / "t.csv").write_text("\n".join(["id,tags", *lines]), encoding="utf-8")
     run("init", tmp_path / "t.csv")
     said = run("fit", tmp_path / "t.manyview", "-k", 2).stdout
-    assert "no computed views; tags" in said and "lack every view" in said
+    assert "no computed views; tags" in said and "1 item in no cluster, for want of any view: 12." in said
     found = labels(tmp_path / "t.manyview")
     assert len(set(found[:12:2])) == len(set(found[1:12:2])) == 1 and found[0] != found[1] and found[12] == -1
     assert '3 is in "cat"' in run("show", tmp_path / "t.manyview", "--item", "3").stdout  # by its name, not its number
@@ -216,3 +216,16 @@ def test_collection_fit(ready):
         assert collection.fit(n_clusters=2).method == "consensus"
     with Collection.open(ready) as collection, pytest.raises(errors.StoreError, match="open for reading"):
         collection.fit()
+
+
+def test_init_says_which_columns_it_took(tmp_path):
+    rows = "".join(f"A-{n}|Hund {n}|{n}.jpg|Hund; Wiese\n" for n in range(3))
+    (tmp_path / "t.csv").write_text(f"Signatur|Titel|Bild|Schlagworte\n{rows}", encoding="utf-8")
+    told = run("init", tmp_path / "t.csv").stdout
+    assert (
+        "3 items\n  columns: none has a usual name\n  only shown with the items: 'Signatur', 'Titel', 'Bild'," in told
+    )
+    assert "say what a column is with --id, --image, --text, --tags\n" in told and "Next" not in told
+    told = run("init", tmp_path / "t.csv", "--id", "Signatur", "--text", "Titel", "--tags", "Schlagworte").stdout
+    assert "columns: id 'Signatur', text 'Titel', tags 'Schlagworte'\n" in told and "2 different tags" in told
+    assert "'Bild'; say what a column is with --image\n" in told and "Next: manyview fit" in told

@@ -43,6 +43,7 @@ def test_the_story(photos, tmp_path):
     run("fit", path, "--method", "rmkmc", "-k", 2, "--view", "color_moments")
     everything = ask("show", path, "--order", "date")["items"]
     assert [row["key"] for row in everything] == ["old.jpg", "garden.jpg", "sofa.jpg", "beach.jpg", "new.jpg"]
+    assert "matched by" not in run("show", path, "--search", "date:2019-06")
     june = ask("show", path, "--search", "date:2019-06", "--order", "date")["items"]
     assert [(row["key"], row["taken"]) for row in june] == [
         ("garden.jpg", "2019-06-14T12:03:04"),

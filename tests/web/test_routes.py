@@ -15,6 +15,7 @@ from PIL import Image
 from manyview import Collection
 from manyview.web.media import Original
 from manyview.web.openapi import description_text
+from manyview.workflow.clusters.changes import record_update
 
 from .made import OURS, N
 from .test_security import PAGES, ROUTES
@@ -478,3 +479,24 @@ def test_a_collection_without_a_run(tmp_path):
         assert get(browser, "/api/map")["state"] == "absent"
         assert get(browser, "/api/facets")["unplaced"] == 6
         assert get(browser, "/media/1/preview", 404)["error"]
+
+
+def test_a_reason_may_name_a_picture_that_is_gone(client):
+    before = get(client, "/api/proposals")["proposals"]
+    like = before[-1]["reason"]["like"][0]["id"]
+    with Collection.open(client.gallery.path, write=True) as collection:
+        collection.items.gone([like])
+    after = [one for one in get(client, "/api/proposals")["proposals"] if one["item"] != like]
+    assert [one["item"] for one in after] == [one["item"] for one in before if one["item"] != like]
+    assert all(one["reason"]["like"] == [] for one in after)
+
+
+def test_only_what_changed_something_can_be_taken_back(client):
+    with Collection.open(client.gallery.path, write=True) as collection:
+        record_update(collection, "fit", "run 3: a fit", collection.runs.get(), None)
+    renamed = post(client, "/api/clusters/1/rename", {"name": "mine"})
+    assert renamed["undoes"] is None
+    told = {one["id"]: one["can_undo"] for one in get(client, "/api/history")["entries"][:2]}
+    assert told == {renamed["entry"]: True, renamed["entry"] - 1: False}
+    assert post(client, "/api/undo", {"entry": None})["undoes"] == renamed["entry"]
+    assert [one["can_undo"] for one in get(client, "/api/history")["entries"][:3]] == [False] * 3

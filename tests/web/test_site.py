@@ -1,6 +1,7 @@
 """The gallery as plain files: the same answers as the routes, and nothing that leads back to the originals."""
 
 import base64
+import errno
 import json
 import re
 
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 from manyview import Collection
 from manyview.cli.main import app
-from manyview.errors import ParameterError
+from manyview.errors import ParameterError, StoreError
 from manyview.web import app as app_module
 from manyview.web import site as site_module
 from manyview.web import site_data
@@ -223,3 +224,13 @@ def test_the_command(template, tmp_path, pages):
     shown = CliRunner().invoke(app, ["export-site", str(template), "-o", str(tmp_path / "more")])
     assert shown.exit_code == 2 and "are not built" in shown.output
     assert app_module.STATIC.name == "static"
+
+
+def test_a_full_disk_is_told_in_a_sentence(template, tmp_path, monkeypatch):
+    def full(source, target):
+        raise OSError(errno.ENOSPC, "No space left on device", str(target))
+
+    monkeypatch.setattr(site_module.shutil, "copyfile", full)
+    with pytest.raises(StoreError, match=r"cannot write .*site: the disk is full\. Free some space"):
+        export_site(template, tmp_path / "site")
+    assert not (tmp_path / "site").exists()

@@ -77,3 +77,10 @@ def test_copies_taken_while_somebody_writes_are_whole(path, tmp_path):
     for number in range(8):
         assert problems(tmp_path / f"{number}.manyview") == []
         assert damage_of(tmp_path / f"{number}.manyview") == ""
+
+
+def test_a_collection_is_not_copied_into_itself(path):
+    before = sorted(path.iterdir())
+    with pytest.raises(StoreError, match="inside"):
+        copy_collection(path, path / "again.manyview")
+    assert sorted(path.iterdir()) == before

@@ -103,5 +103,8 @@ def test_the_command(photos, tmp_path):
     empty = tmp_path / "e.csv"
     empty.write_text("id,words\n1,a\n")
     run("init", empty, "-o", tmp_path / "e.manyview")
-    assert "no duplicates are known" in run("duplicates", tmp_path / "e.manyview")
+    assert "no duplicates are known; near ones are found by" in run("duplicates", tmp_path / "e.manyview")
+    with Collection.open(tmp_path / "e.manyview", write=True) as looked_at:
+        looked_at.items.describe([(_fingerprint(1), 40, 30)])
+    assert "no two pictures show the same" in run("duplicates", tmp_path / "e.manyview")
     assert "no duplicates are known" in run("duplicates", tmp_path / "e.manyview", "--mark", "x", code=2)

@@ -20,7 +20,9 @@ from manyview.workflow.path_words import words_of_path
 from manyview.workflow.proposing.decide import add_tag
 from manyview.workflow.proposing.first_tags import cluster_tags, tag_for_cluster
 from manyview.workflow.reading import content
+from manyview.workflow.run_views import item_words
 
+from ..collection.samples import picture_folder
 from ..untagged import WORDS, collection_of
 
 
@@ -265,6 +267,15 @@ def test_text_clusters_show_their_telling_words(tmp_path):
 def test_folders_that_somebody_named_and_months(path, folders, dates):
     assert words_of_path(path) == (folders, dates)
     assert words_of_path(path, "2011-05-06T07:08:09+02:00") == (folders, ["2011-05", "2011"])
+
+
+def test_the_time_of_a_file_names_nothing(tmp_path):
+    """A copy is as old as the copying; the folder of a year is older than that."""
+    picture_folder(tmp_path / "p", 1)
+    picture_folder(tmp_path / "p" / "2019", 1)
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "p") as collection:
+        assert collection.reading.field("taken_from") == ["time of the file"] * 2
+        assert item_words(collection).dates == [["2019"], []]
 
 
 def test_a_name_that_few_tagged_members_have_ticks_nobody(tmp_path):

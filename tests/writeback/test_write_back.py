@@ -320,6 +320,25 @@ def test_tables(four, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["c.manyview", "pictures", "t.csv", "t.json"]
 
 
+def test_a_table_is_never_written_over_what_the_collection_was_made_of(tmp_path):
+    picture_folder(tmp_path / "pictures", 2)
+    mine = tmp_path / "t.csv"
+    mine.write_text("id,file,tags,year\nA-1,pictures/p000.png,red,1920\nA-2,,blue,1955\n", encoding="utf-8")
+    kept = {file: file.read_bytes() for file in (mine, tmp_path / "pictures" / "p000.png")}
+    with Collection.create(tmp_path / "c.manyview", mine) as collection:
+        for file in kept:
+            for form in ("csv", "json"):
+                with pytest.raises(ParameterError, match="was made of"):
+                    collection.apply(form, output=file)
+        with pytest.raises(ParameterError, match="inside the collection"):
+            collection.apply("csv", output=collection.path / "catalog.sqlite")
+        collection.apply("csv", output=tmp_path / "mine.csv")
+    assert {file: file.read_bytes() for file in kept} == kept
+    written = (tmp_path / "mine.csv").read_text(encoding="utf-8").splitlines()
+    assert written[0] == "id,item,path,accepted,tags" and written[2] == "2,A-2,,,blue"
+    assert written[1].startswith("1,A-1,") and written[1].endswith("p000.png,,red")
+
+
 def test_a_no_that_was_said_in_an_older_format_counts(tmp_path):
     """Format 1 did not write down which tags have to go from files; its decisions and sidecars tell."""
     source = picture_folder(tmp_path / "pictures", 2)

@@ -36,6 +36,7 @@ export async function undo(entry: number | null = null): Promise<boolean> {
       await outbox.flush();
       return api.undo(entry);
     }));
+    toasts.undone(answer.undoes);
     toasts.say(answer.summary);
     void live.poll();
     return true;

@@ -1373,6 +1373,8 @@ export interface components {
             n_open: number;
             /** Summary */
             summary: string;
+            /** Undoes */
+            undoes: number | null;
         };
         /** DoubtfulPage */
         DoubtfulPage: {
@@ -1453,6 +1455,8 @@ export interface components {
         Entry: {
             /** At */
             at: string;
+            /** Can Undo */
+            can_undo: boolean;
             /** Clusters */
             clusters: number[];
             /** Id */

@@ -23,6 +23,11 @@ class Toasts {
     this.say(problem instanceof Error ? problem.message : String(problem), { kind: "error" });
   }
 
+  /** What was taken back is offered no more, nor what might have come next. */
+  undone(entry: number | null): void {
+    if (entry !== null) this.list = this.list.filter((one) => one.entry !== entry);
+  }
+
   drop(id: number): void {
     this.list = this.list.filter((one) => one.id !== id);
   }

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import counted
 from .talk import CollectionPath, print_json, progress, safe, say, spoken
 
 
@@ -29,4 +30,4 @@ def copy(
     if as_json:
         print_json({"copy": str(made.folder), "items": made.n_items, "bytes": made.n_bytes})
     else:
-        say(f"copied {made.n_items} items to {safe(made.folder)} ({made.n_bytes / 1e6:.1f} MB)")
+        say(f"copied {counted(made.n_items, 'item')} to {safe(made.folder)} ({made.n_bytes / 1e6:.1f} MB)")

@@ -12,6 +12,7 @@ import typer
 
 from .._version import __version__
 from ..errors import ParameterError
+from ..figures import counted
 from .talk import FAILED, print_bad, print_json, print_table, progress, safe, say, spoken
 
 _PARTS = (
@@ -154,7 +155,7 @@ def doctor(
             say(f"\n{safe(found['collection'])}")
             for line in (*found["problems"], *found["unfinished"]):
                 say(f"  {safe(line)}")
-            say("  whole" if not found["problems"] else f"  {len(found['problems'])} problems")
+            say("  whole" if not found["problems"] else f"  {counted(len(found['problems']), 'problem')}")
     print_bad(bad, limit=sys.maxsize)
     if missing or found.get("problems"):
         raise typer.Exit(FAILED)

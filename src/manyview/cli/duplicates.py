@@ -38,7 +38,10 @@ def duplicates(
     )
 
     with Collection.open(collection, write=mark is not None) as found:
+        if output is not None:
+            found.check_output(output)
         groups = find_duplicates(found, kind)
+        looked_at = bool(found.items.fingerprints())
         entry = None if mark is None else mark_duplicates(found, mark, kind, who=who)
     if output is not None:
         write_duplicates(groups, output)
@@ -55,7 +58,8 @@ def duplicates(
         say(f"... and {len(groups) - rows} more groups; --rows shows more, -o writes all of them to a file")
     n_others = sum(len(one.others) for one in groups)
     if not groups:
-        say("no duplicates are known; near ones are found by `manyview features` or `fit`.")
+        later = "no two pictures show the same" if looked_at else "near ones are found by `manyview features` or `fit`"
+        say(f"no duplicates are known; {later}.")
         return
     n_groups = f"{len(groups)} {'group' if len(groups) == 1 else 'groups'}"
     say(f"{n_groups}, {n_others} items that repeat others; nothing is deleted")

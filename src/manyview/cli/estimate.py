@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import counted
 from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 
@@ -28,7 +29,7 @@ def estimate(
         told = [{"work": row.work, "method": row.method, **row.estimate._asdict()} for row in rows]
         print_json({"collection": str(collection), "n_items": n_items, "estimates": told})
         return
-    say(f"{safe(collection)}: {n_items} items")
+    say(f"{safe(collection)}: {counted(n_items, 'item')}")
     table = [
         (
             f"{row.work} -m {row.method}" if row.method else row.work,

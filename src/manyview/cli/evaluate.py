@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..figures import percent
+from ..figures import counted, percent
 from .stopping import stopped_at_once
 from .talk import CollectionPath, print_json, print_table, progress, safe, say, spoken
 
@@ -63,7 +63,7 @@ def evaluate(
     if as_json:
         print_json(plain)
         return
-    say(f"{safe(collection)}: {done.n_items} items, {done.draws} {'draw' if done.draws == 1 else 'draws'}")
+    say(f"{safe(collection)}: {counted(done.n_items, 'item')}, {done.draws} {'draw' if done.draws == 1 else 'draws'}")
     for sentence in done.said:
         say(f"  {safe(sentence)}")
     if "tags" in plain:

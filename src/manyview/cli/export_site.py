@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import counted
 from .talk import CollectionPath, print_json, progress, safe, say, spoken
 
 
@@ -34,4 +35,4 @@ def export_site(
         sizes = {"items": made.n_items, "previews": made.n_previews, "bytes": made.n_bytes}
         print_json({"site": str(made.folder), **sizes})
     else:
-        say(f"wrote {safe(made.folder / 'index.html')}: {made.n_items} items, {made.n_bytes / 1e6:.1f} MB")
+        say(f"wrote {safe(made.folder / 'index.html')}: {counted(made.n_items, 'item')}, {made.n_bytes / 1e6:.1f} MB")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import counted
 from .talk import SOME_BAD, CollectionPath, print_bad, print_json, print_table, progress, safe, say, spoken
 
 
@@ -77,7 +78,7 @@ def features(
             }
         )
     else:
-        say(f"{safe(collection)}: {n_items} items, {done.seconds:.0f} s")
+        say(f"{safe(collection)}: {counted(n_items, 'item')}, {done.seconds:.0f} s")
         rows = [(name, info.n_columns, done.rows.get(name, 0), _short(info.version)) for name, info in views]
         print_table(("view", ">columns", ">new rows", "version"), rows)
         if done.n_duplicates:

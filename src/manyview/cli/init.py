@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..figures import counted
 from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
 
+if TYPE_CHECKING:
+    from ..ingest.report import Report
+
+_ROLES = ("id", "image", "text", "tags")
 OUTPUT = typer.Option(
     "-o", "--output", metavar="PATH", help="The collection to make. Default: NAME.manyview beside the source."
 )
@@ -48,19 +53,33 @@ def init(
             found = take_inventory(collection)
     bad = [] if report is None else report.bad
     if as_json:
-        print_json({"collection": str(path), **found.to_dict(), "bad": [problem._asdict() for problem in bad]})
+        told = {"columns": report.columns} if report is not None and report.columns else {}
+        print_json({"collection": str(path), **found.to_dict(), **told, "bad": [problem._asdict() for problem in bad]})
     else:
-        say(f"{safe(path)}: {found.n_items} items")
+        say(f"{safe(path)}: {counted(found.n_items, 'item')}")
         if report is not None and (report.n_same or report.n_changed or report.n_gone):
             parts = ((report.n_new, "new"), (report.n_changed, "changed"), (report.n_gone, "gone"))
             say("  since the last time: " + (", ".join(f"{n} {what}" for n, what in parts if n) or "nothing new"))
-        for line in found.sentences():
+        for line in (*_columns(report), *found.sentences()):
             say(f"  {safe(line)}")
-        if found.n_items:
+        if found.n_items and (found.views or found.n_tags):
             say(f"\nNext: manyview fit {safe(path)}")
     print_bad(bad)
     if bad:
         raise typer.Exit(SOME_BAD)
+
+
+def _columns(report: Report | None) -> list[str]:
+    """Which columns of a table are what, and how to say so for the others."""
+    if report is None or not (report.columns or report.other_columns):
+        return []
+    used = ", ".join(f"{role} {name!r}" for role, name in report.columns.items())
+    lines = [f"columns: {used or 'none has a usual name'}"]
+    if report.other_columns and len(report.columns) < len(_ROLES):
+        others = ", ".join(map(repr, report.other_columns[:8])) + (", ..." if len(report.other_columns) > 8 else "")
+        options = ", ".join(f"--{role}" for role in _ROLES if role not in report.columns)
+        lines.append(f"only shown with the items: {others}; say what a column is with {options}")
+    return lines
 
 
 def _beside(source: Path) -> Path:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import counted
 from .stopping import stopped_at_once
 from .talk import CollectionPath, print_json, progress, safe, say, spoken
 
@@ -33,4 +34,5 @@ def map(
         print_json(asdict(made))
     else:
         lacking = f"; {made.n_lacking} items have nothing to be placed by" if made.n_lacking else ""
-        say(f"{safe(collection)}, run {made.run}: {made.n_items} items on the map, {made.seconds:.0f} s{lacking}")
+        n_items = counted(made.n_items, "item")
+        say(f"{safe(collection)}, run {made.run}: {n_items} on the map, {made.seconds:.0f} s{lacking}")

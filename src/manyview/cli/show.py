@@ -143,8 +143,9 @@ def show(
             return
         _say_answer(answer, bool(table))
         if table:
-            matched = [(*cells, _matched(row)) for cells, row in zip(rows, table, strict=True)]
-            print_table((">id", "item", ">cluster", "name", *more_of, "matched by"), matched)
+            is_mixed = answer.seen is not None or any(row["how"] != "words" for row in table)
+            matched = [(*cells, _matched(row)) if is_mixed else cells for cells, row in zip(rows, table, strict=True)]
+            print_table((">id", "item", ">cluster", "name", *more_of, *(("matched by",) if is_mixed else ())), matched)
     else:
         print_clusters(clusters)
 
@@ -326,7 +327,7 @@ def _show_problems(collection: Any, as_json: bool) -> None:
         return
     if not found:
         say("every file could be read.")
-    for bad, title in ((True, "could not be read"), (False, "read in part")):
+    for bad, title in ((True, "could not be read"), (False, "left out or read in part")):
         these = [one for one in found if one.is_bad == bad]
         if these:
             say(f"{len(these)} {'file' if len(these) == 1 else 'files'} {title}:")

@@ -97,6 +97,9 @@ def suggest(
     said: list[str] = []
     bad: list[Any] = []
     with stopped_at_once(), progress() as bar, Collection.open(collection, write=not only_open) as found:
+        number = None if item is None else found.items.named(item).id
+        if output is not None:
+            found.check_output(output)
         if first_tags or each_picture:
             by = "probability" if each_picture else "tag"
             done = propose_first(found, "picture" if each_picture else "cluster", language=language, progress=bar)
@@ -113,7 +116,6 @@ def suggest(
             )
             said, bad = done.said, done.computed.bad
         run = found.runs.get(kind="suggest")
-        number = None if item is None else found.items.named(item).id
         if doubtful:
             _print_doubtful(found, tag, number, rows, collection, as_json)
             return

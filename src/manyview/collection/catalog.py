@@ -244,7 +244,7 @@ class Catalog:
 
     def copy(self, path: Path) -> int:
         """Write the state that this connection sees to another file; how many bytes it has."""
-        with self._errors(), store_errors(path):
+        with self._errors(path), store_errors(path):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, PRIVATE_FILE))
             target = sqlite3.connect(path)
             try:
@@ -264,8 +264,8 @@ class Catalog:
                 self._name = ""
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """SQLite's errors as sentences that name the file."""
+    def _errors(self, into: Path | None = None) -> Iterator[None]:
+        """SQLite's errors as sentences that name the file: the catalogue, or the one it is copied into."""
         try:
             yield
         except sqlite3.IntegrityError:
@@ -279,8 +279,8 @@ class Catalog:
                     raise Busy(f"{self.path} was busy for a minute. Run the same command again.") from error
                 raise
             raise StoreError(
-                f"cannot use {self.path}: {error}. Check the free space and the permissions there and run the same "
-                "command again. Nothing that was reported as done is lost."
+                f"cannot use {into or self.path}: {error}. Check the free space and the permissions there and run the "
+                "same command again. Nothing that was reported as done is lost."
             ) from error
 
 

@@ -205,8 +205,12 @@ class History:
 
     def had_effect(self, entry_id: int) -> bool:
         """Has an entry changed rows or files?"""
-        sql = f"SELECT count(*) FROM history WHERE id = ? AND {_HAS_EFFECT}"  # noqa: S608  a constant
-        return bool(self._catalog.value(sql, (entry_id,)))
+        return entry_id in self.with_effect([entry_id])
+
+    def with_effect(self, entry_ids: Sequence[int]) -> set[int]:
+        """Those entries that have changed rows or files; the others have nothing that could be taken back."""
+        sql = f"SELECT id FROM history WHERE id IN (SELECT value FROM json_each(?)) AND {_HAS_EFFECT}"  # noqa: S608  a constant
+        return {row[0] for row in self._catalog.rows(sql, (as_json(list(entry_ids)),))}
 
     @contextmanager
     def record(

@@ -154,13 +154,39 @@ class Items:
         raise ParameterError(f"there is no item {key!r}; `manyview show NAME.manyview --items` lists them.")
 
     def named(self, name: str) -> Item:
-        """The item a person names: what its owner calls so, else the one of that number."""
+        """The item a person names: by what its owner calls it, else by number, path or file name."""
         try:
             return self.find(name)
         except ParameterError:
-            if not (name.isascii() and name.isdigit()):
+            if name.isascii() and name.isdigit():
+                return self.get(int(name))
+            found = self.at(name) or self._ending(f"/{name}")
+            if len(found) == 1:
+                return found[0]
+            if not found:
                 raise
-        return self.get(int(name))
+        which = ", ".join(repr(one.key) for one in found[:3])
+        raise ParameterError(
+            f"{name!r} may be any of {len(found)} items: {which}{', ...' * (len(found) > 3)}. Say which."
+        )
+
+    def at(self, path: str | os.PathLike[str]) -> list[Item]:
+        """The items whose file is at this path, which may be relative to the folder one is in."""
+        full, found = os.path.abspath(path), []
+        for source in self.sources():
+            place = os.path.relpath(full, source["root"])
+            found += self._items(
+                f"{_SELECT} WHERE source_id = ? AND items.path IN (?, ?) AND state = 'here'",
+                (source["id"], as_bytes(place), as_bytes(full)),
+            )
+        return found
+
+    def _ending(self, end: str) -> list[Item]:
+        """The items whose names end so."""
+        wanted = as_bytes(end)
+        return self._items(
+            f"{_SELECT} WHERE substr(key, -?) = ? AND state = 'here' ORDER BY items.id", (len(wanted), wanted)
+        )
 
     def texts(self, ids: Iterable[int] | None = None) -> list[str | None]:
         """The text of each item, None where it has none."""

@@ -52,6 +52,12 @@ class ClusterRow(NamedTuple):
     is_pinned: bool
     profile: dict[str, Any]
 
+    @property
+    def called(self) -> str | None:
+        """What it is called: one that goes by a number goes by that which outlives the run."""
+        made = self.profile.get("name", {})
+        return f"Group {self.id}" if made.get("source") == "number" and made["name"] == self.name else self.name
+
 
 _SELECT = "SELECT id, kind, method, settings, views, figures, made_at, seconds, model IS NOT NULL FROM runs"
 

@@ -16,7 +16,7 @@ from .. import durable
 from ..arrays import Matrix
 from ..data.tags import TagTable
 from ..data.views import Views
-from ..errors import ReadOnly, StoreError, ViewError
+from ..errors import ParameterError, ReadOnly, StoreError, ViewError
 from . import layout
 from .arrivals import put_items
 from .catalog import Catalog, damaged
@@ -250,6 +250,19 @@ class Store:
         """Refuse where this was opened for reading; ``what`` is what was to be done."""
         if not self.is_writable:
             raise ReadOnly(f"{self.path} is open for reading; {what} needs Collection.open(path, write=True).")
+
+    def check_output(self, path: str | os.PathLike[str]) -> None:
+        """Refuse to write a list or a page over what the collection was made of, or into its own folder."""
+        full = Path(path).resolve()
+        if full.is_relative_to(self.path.resolve()):
+            raise ParameterError(
+                f"{path} is inside the collection {self.path}; choose another place. Nothing was written."
+            )
+        if any(Path(one["path"]).resolve() == full for one in self.items.sources()) or self.items.at(full):
+            raise ParameterError(
+                f"{path} is a file that {self.path} was made of, and would be lost. Nothing was written; "
+                "choose another name."
+            )
 
     @property
     def is_writable(self) -> bool:

@@ -26,6 +26,10 @@ class Report:
     formats: Counter[str] = field(default_factory=Counter)
     """Of the files that were read this time."""
     problems: list[Problem] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+    """Of a table: what a column is (id, image, text, tags) -> its name."""
+    other_columns: list[str] = field(default_factory=list)
+    """Of a table: columns that are kept with the items and serve for nothing else."""
 
     @property
     def bad(self) -> list[Problem]:

@@ -46,7 +46,7 @@ def table_rows(path: str) -> tuple[list[str], Iterator[Row]]:
 
 def _csv_rows(path: str, text: str, kind: str) -> tuple[list[str], Iterator[Row]]:
     first = text[: text.find("\n")] if "\n" in text else text
-    mark = "\t" if kind == "tsv" else max((",", ";", "\t"), key=first.count)
+    mark = "\t" if kind == "tsv" else max((",", ";", "\t", "|"), key=first.count)
     reader = csv.reader(io.StringIO(text.replace("\0", "\ufffd"), newline=""), delimiter=mark)
     try:
         names = [name.strip() for name in next(reader, [])]

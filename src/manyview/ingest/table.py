@@ -52,6 +52,8 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
     if unknown := [column for column in wanted if column not in names]:
         raise ParameterError(f"{source.path} has no column {unknown[0]!r}; it has {_listing(names)}.")
     reader = _RowReader(source, columns, names, set(wanted), collection.journal)
+    report.columns = {role: name for role in _USUAL if (name := getattr(columns, role)) is not None}
+    report.other_columns = list(reader.others)
     known = collection.items.known(source_id)
     texts = _texts(collection)
     numbers: list[int] = []
@@ -119,7 +121,7 @@ class _RowReader:
         self._source, self._columns, self._journal = source, columns, journal
         self._root = source.root
         roles = {columns.id, columns.image, columns.text, columns.tags}
-        self._others = [name for name in names if name not in roles and name not in view_columns]
+        self.others = [name for name in names if name not in roles and name not in view_columns]
         self._seen: set[str] = set()
         self._view_columns = view_columns
         self.problems: list[Problem] = []
@@ -162,7 +164,7 @@ class _RowReader:
         words = tidy(_words(row.values.get(self._columns.tags or ""), self._columns.tag_sep), [], notes).tags
         for reason, sentence in notes:
             self._bad(row, reason, sentence, is_bad=False)
-        fields = {name: _plain(row.values.get(name)) for name in self._others}
+        fields = {name: _plain(row.values.get(name)) for name in self.others}
         path = facts = kind = None
         if image:
             try:

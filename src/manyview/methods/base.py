@@ -193,6 +193,10 @@ def check_n_clusters(n_clusters: Any, n_items: int) -> int:
     return checked
 
 
+class LackViews(ViewWarning):
+    """Some items have no view at all. It names rows; who knows what items are called can say it better."""
+
+
 def items_with_views(views: Views) -> Mask:
     """Which items have any view at all; one warning for those that have none."""
     has_any = np.asarray(views.mask.any(axis=1))
@@ -201,7 +205,7 @@ def items_with_views(views: Views) -> Mask:
         shown = ", ".join(map(str, lacking[:5])) + (", ..." if lacking.size > 5 else "")
         warnings.warn(
             f"{lacking.size} item(s) lack every view and get label -1: rows {shown}.",
-            ViewWarning,
+            LackViews,
             stacklevel=4,
         )
     return has_any

@@ -38,4 +38,5 @@ def publish_run(
     collection: Collection, path: str | os.PathLike[str], run_id: int | None = None, *, public: bool = False
 ) -> Path:
     """Write the report of a run to a file, for its owner alone or for everybody on the machine."""
+    collection.check_output(path)
     return report_of_run(collection, run_id).save(path, public=public)

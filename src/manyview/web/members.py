@@ -14,12 +14,12 @@ __all__ = ["member_facts", "shown"]
 
 
 def member_facts(index: Index, numbers: Sequence[int]) -> dict[int, dict[str, Any]]:
-    """What a small square of each item shows: ``models.Member`` by number."""
+    """What a small square of each item shows: ``models.Member`` by number, without those whose files are gone."""
     keys, openings = index.keys(numbers), index.openings(numbers)
-    has_thumb = index.has_thumb[index.rows_of(np.array(sorted(keys), dtype=np.int64))].tolist()
+    rows = index.rows_of(np.array(sorted(keys), dtype=np.int64))
     return {
         number: {"id": number, "key": shown(keys[number]), "has_thumb": there, "opening": openings.get(number)}
-        for number, there in zip(sorted(keys), has_thumb, strict=True)
+        for number, there in zip(index.ids[rows].tolist(), index.has_thumb[rows].tolist(), strict=True)
     }
 
 

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from .._version import __version__
 from ..collection.history import now
-from ..durable import make_private, make_public
+from ..durable import make_private, make_public, store_errors
 from ..errors import ParameterError
 from ..features.attention import square_thumbnail
 from ..features.opening.decode import BadFile, DecodePool
@@ -60,12 +60,14 @@ def export_site(
         raise ParameterError("the pages of the gallery are not built. Run `make frontend` first.")
     _check_target(folder)
     with Collection.open(path) as collection, tempfile.TemporaryDirectory(dir=folder.parent, prefix=".site-") as made:
+        collection.check_output(folder)
         site = _Writer(Index(collection), Path(made) / "site", progress)
-        n_previews = site.write(positions)
-        (make_public if public else make_private)(site.folder)
-        if folder.exists():
-            shutil.rmtree(folder)
-        os.replace(site.folder, folder)
+        with store_errors(folder):
+            n_previews = site.write(positions)
+            (make_public if public else make_private)(site.folder)
+            if folder.exists():
+                shutil.rmtree(folder)
+            os.replace(site.folder, folder)
         sizes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         return Site(folder, int(site.index.ids.size), n_previews, sizes)
 
@@ -87,7 +89,13 @@ class _Writer:
         self._progress = progress or (lambda *_: None)
 
     def write(self, positions: bool) -> int:
-        shutil.copytree(STATIC, self.folder)
+        self.folder.mkdir()
+        for file in sorted(STATIC.rglob("*")):  # shutil.copytree would tell its errors all at once, as a list
+            target = self.folder / file.relative_to(STATIC)
+            if file.is_dir():
+                target.mkdir()
+            else:
+                shutil.copyfile(file, target)
         for name in ("data", "thumbs", "previews"):
             (self.folder / name).mkdir()
         page = (STATIC / "index.html").read_text(encoding="utf-8")

@@ -38,6 +38,8 @@ def copy_collection(
     folder = Path(target)
     if folder.exists():
         raise StoreError(f"{folder} exists already; nothing was written. Choose another name.")
+    if folder.resolve().is_relative_to(Path(path).resolve()):
+        raise StoreError(f"{folder} is inside {path}, which would then hold its own copy; choose another place.")
     if not folder.absolute().parent.is_dir():
         raise StoreError(f"{folder.parent} does not exist; make it first, or choose another place.")
     made = folder.with_name(f".{folder.name[:100]}.{secrets.token_hex(4)}{durable.TEMPORARY}")

@@ -22,7 +22,9 @@ from ..data.views import Views
 from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError, StoreError
 from ..features.base import extractor_names
+from ..figures import counted
 from ..meaning.words import check_language
+from ..methods.base import LackViews
 from ..methods.consensus.cost import cost_of_number, cost_of_steps, number_of_landmarks, shape_of, usual_number
 from ..methods.preparation import told
 from ..steps import at_work, step
@@ -98,7 +100,9 @@ def fit_collection(
     again = _command(collection, method, n_clusters, views, annotations, seed, fresh)
     language = check_language(language)
     if len(collection.items) < 2:
-        raise ParameterError(f"{collection.path} has {len(collection.items)} items; clusters need at least two.")
+        raise ParameterError(
+            f"{collection.path} has {counted(len(collection.items), 'item')}; clusters need at least two."
+        )
     named = _named_views(collection, chosen, views, annotations)
     needed = (*default_views(collection), *damaged_views(collection)) if named is None else named
     wanted = [name for name in needed if name in _to_compute(collection)]
@@ -157,7 +161,10 @@ def fit_collection(
                 profiles = describe_run(X, labels, tags, words, weights=weights)
             drawn = _draw(collection, profiles, X.ids, seed, n_jobs)
         said += why + _about_views(model)
-        said += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
+        heard = [one for one in caught if issubclass(one.category, UserWarning)]
+        said += dict.fromkeys(str(one.message) for one in heard if not issubclass(one.category, LackViews))
+        if any(issubclass(one.category, LackViews) for one in heard):
+            said.append(_in_no_cluster(words.keys, np.flatnonzero(labels < 0).tolist()))
         if annotations is not None:
             settings["annotations"] = os.path.abspath(annotations)
         figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
@@ -175,7 +182,7 @@ def fit_collection(
                 collection,
                 profiles,
                 (X.ids, labels, _identities(collection, before, X.ids, labels)),
-                "run {run}: {method}, {clusters} clusters",
+                "run {run}: {method}, {clusters}",
                 before,
                 method=method,
                 settings=settings,
@@ -222,7 +229,7 @@ def keep_run(
     collection.living.end_update()  # an addition that was stopped: its items are in this run
     refresh_profiles(state)
     changes = None if before is None else tell_changes(state, (before.ids, before.clusters))
-    told = summary.format(run=run.id, method=method, clusters=len(profiles))
+    told = summary.format(run=run.id, method=method, clusters=counted(len(profiles), "cluster"))
     if cut_from is None:
         record_update(collection, "fit", told, run, changes)
     else:
@@ -305,6 +312,12 @@ def _changed_defaults(collection: Store, run_id: int, method: Method) -> list[st
         if name in before and name not in _OF_THE_RUN and repr(before[name]) != repr(now[name])
     ]
     return [f"the defaults have changed since run {run_id}: {', '.join(changed)}."] if changed else []
+
+
+def _in_no_cluster(keys: Sequence[str], rows: Sequence[int]) -> str:
+    """Which items lack every view."""
+    shown = ", ".join(keys[row] for row in rows[:5]) + (", ..." if len(rows) > 5 else "")
+    return f"{counted(len(rows), 'item')} in no cluster, for want of any view: {shown}."
 
 
 def _about_views(model: Any) -> list[str]:

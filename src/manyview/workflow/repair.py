@@ -18,6 +18,7 @@ from ..collection.safety.lock import WriterLock
 from ..collection.safety.restore import Restored, restore, salvage
 from ..collection.store import Store
 from ..errors import ManyviewError, StoreError
+from ..figures import counted
 from ..ingest.source import read_source
 from ..types import Progress
 from .sources import known_source
@@ -50,8 +51,9 @@ class Repaired:
         lines = [
             f"the catalogue was damaged: {self.why}",
             f"it is set aside in {self.aside}, with the kept versions of files that `apply` had written",
-            f"brought back: {found.n_decisions} answers about tags, {found.n_named} names of clusters, "
-            f"{found.n_placed} places of items, {found.n_links} links, {found.n_entries} entries of the history",
+            f"brought back: {counted(found.n_decisions, 'answer')} about tags, "
+            f"{counted(found.n_named, 'name')} of clusters, {counted(found.n_placed, 'place')} of items, "
+            f"{counted(found.n_links, 'link')}, {counted(found.n_entries, 'entry', 'entries')} of the history",
             *(f"read again: {line}" for line in self.read),
             *(f"not read: {line}" for line in self.unread),
             *(f"not brought back: {line}" for line in found.left_out),

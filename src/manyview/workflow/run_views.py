@@ -16,6 +16,7 @@ from ..data.views import Views
 from ..describe.profiles import ClusterProfiles, cluster_profiles
 from ..errors import ParameterError
 from ..figures import percent
+from ..ingest.capture import FILE_TIME
 from .looks import Looks, has_looks
 from .methods_table import fewest_tagged, needs_of
 from .path_words import words_of_path
@@ -168,7 +169,8 @@ def item_words(collection: Store, language: str | None = None) -> ItemWords:
     """The words that names of clusters can be made of; those guessed from pictures in a language, or the machine's."""
     texts = collection.items.texts()
     keys = [item.key for item in collection.items]
-    taken = [when if isinstance(when, str) else "" for when in collection.reading.field("taken")]
+    told = zip(collection.reading.field("taken"), collection.reading.field("taken_from"), strict=True)
+    taken = [when if isinstance(when, str) and source != FILE_TIME else "" for when, source in told]
     folders, dates = zip(*map(words_of_path, keys, taken), strict=True) if keys else ((), ())
     looks = Looks(collection, language) if has_looks(collection) else None
     said = [text or "" for text in texts] if any(texts) else None

@@ -12,6 +12,7 @@ from ..collection.items import Problem
 from ..collection.store import Store
 from ..collection.writes import Batch
 from ..errors import ParameterError
+from ..figures import counted
 from ..files import BadFile
 from ..ingest.containers import Block
 from ..ingest.keywords import gather
@@ -84,7 +85,7 @@ class Applied:
     def sentence(self) -> str:
         """What was done, for people."""
         if self.output is not None:
-            return f"{self.output}: the tags of {self.n_items} items"
+            return f"{self.output}: the tags of {counted(self.n_items, 'item')}"
         files = "sidecar" if self.to == "xmp" else "file"
         n_added, n_removed = (sum(len(one.edit[part]) * len(one.items) for one in self.changes) for part in (0, 1))
         would = "would be " if self.dry_run else ""

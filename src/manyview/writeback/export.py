@@ -29,11 +29,18 @@ def export_tags(collection: Store, form: str, output: str | os.PathLike[str] | N
     if output is None:
         raise ParameterError(f"a {form} file needs a name: -o FILE on the command line, output= in Python.")
     path = Path(output)
+    collection.check_output(path)
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise StoreError(f"{path} cannot be written: it is a folder, or its folder does not exist.")
     accepted = _accepted(collection)
     rows = [
-        (item.id, _plain(item.path or item.key), accepted.get(item.id, []), collection.tagging.words_of(item.id))
+        (
+            item.id,
+            _plain(item.key),
+            _plain(item.path or ""),
+            accepted.get(item.id, []),
+            collection.tagging.words_of(item.id),
+        )
         for item in collection.items
     ]
     text = _json(rows) if form == "json" else _csv(rows)
@@ -57,20 +64,21 @@ def _plain(name: str) -> str:
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-Row = tuple[int, str, list[str], list[str]]
+Row = tuple[int, str, str, list[str], list[str]]
+_COLUMNS = ("id", "item", "path", "accepted", "tags")
 
 
 def _json(rows: Iterable[Row]) -> str:
-    items = [{"id": number, "path": path, "accepted": yes, "tags": tags} for number, path, yes, tags in rows]
+    items = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
     return json.dumps({"items": items}, ensure_ascii=False, indent=1) + "\n"
 
 
 def _csv(rows: list[Row]) -> str:
-    words = {word for row in rows for part in row[2:] for word in part}
+    words = {word for row in rows for part in row[3:] for word in part}
     separator = next(mark for mark in _SEPARATORS if not any(mark in word for word in words))
     written = io.StringIO(newline="")
     table = csv.writer(written)
-    table.writerow(("id", "path", "accepted", "tags"))
-    for number, path, *parts in rows:
-        table.writerow((number, as_cell(path), *(as_cell(separator.join(part)) for part in parts)))
+    table.writerow(_COLUMNS)
+    for number, item, path, *parts in rows:
+        table.writerow((number, as_cell(item), as_cell(path), *(as_cell(separator.join(part)) for part in parts)))
     return written.getvalue()

@@ -170,3 +170,13 @@ def test_what_was_said_at_a_level_holds_after_it(collection):
     assert places(collection)[1][kept.id] == "said at a level"
     collection.undo()
     assert places(collection)[1][kept.id] != "said at a level"
+
+
+def test_clusters_without_a_name_go_by_the_number_that_lasts(collection):
+    _, shown = level_clusters(collection, collection.runs.get(), 4)
+    assert {one.name for one in shown} == {"no name yet", *(f"Group {one.id}" for one in shown if one.id > 0)}
+    collection.cut(4)
+    told = collection.cut(9)
+    names = list(collection.history)[-1].detail["changes"]["names"]
+    assert told.settings["level"] == 9 and names
+    assert all(name == f"Group {cluster}" for cluster, name in names.items())

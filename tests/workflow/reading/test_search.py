@@ -223,7 +223,19 @@ def test_distances_are_those_of_the_globe(taken):
     assert "may" not in find(taken, f"near:51.4779,0.0015,{way - 0.01:.2f}km")
 
 
-@pytest.mark.parametrize("text", ["date:..", "date:June", "date:2019-6", "near:48,11", "near:48,11,5", "near:x,1,1km"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "date:..",
+        "date:June",
+        "date:2019-6",
+        "date:2019-13",
+        "date:2019-02-32",
+        "near:48,11",
+        "near:48,11,5",
+        "near:x,1,1km",
+    ],
+)
 def test_what_is_no_date_or_place_is_said(text):
     with pytest.raises(ParameterError, match="such as"):
         parse_query(text)

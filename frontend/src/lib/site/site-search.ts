@@ -26,7 +26,7 @@ export function treeOf(paths: string[][]): Map<string, Set<string>> {
 }
 
 const FIELDS = ["tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near", "like"];
-const DAY = String.raw`\d{4}(?:-\d\d(?:-\d\d)?)?`;
+const DAY = String.raw`[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)?`;
 const DATES = new RegExp(`^(?:(${DAY})|(${DAY})?\\.\\.(${DAY})?)$`);
 const PLACE = /^(-?\d{1,2}(?:\.\d*)?),(-?\d{1,3}(?:\.\d*)?),(\d{1,5}(?:\.\d*)?)(km|m)$/;
 const EARTH = 6371.0088; // its mean radius in kilometres

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
 
 from ...collection.history import Entry as HistoryEntry
+from ...collection.history import History
 from ...collection.runs import Run
 from ...workflow.reading.index import Index
 from .. import models
@@ -50,28 +52,38 @@ def run_facts(run: Run | None) -> models.RunFacts | None:
     )
 
 
-def entry_facts(entry: HistoryEntry) -> models.Entry:
-    """An entry of the history as the pages know it."""
+def entry_facts(history: History, entries: Sequence[HistoryEntry]) -> list[models.Entry]:
+    """Entries of the history as the pages know them."""
+    takeable = history.with_effect([one.id for one in entries if one.undoes is None and one.undone_by is None])
+    return [_entry_facts(one, one.id in takeable) for one in entries]
+
+
+def _clusters(entry: HistoryEntry) -> list[int]:
+    return [int(number) for number in entry.detail.get("clusters", [])]
+
+
+def _entry_facts(entry: HistoryEntry, can_undo: bool) -> models.Entry:
     return models.Entry(
         id=entry.id,
         at=entry.at,
         who=entry.who,
         kind=entry.kind,
         summary=entry.summary,
-        clusters=[int(number) for number in entry.detail.get("clusters", [])],
+        clusters=_clusters(entry),
         undoes=entry.undoes,
         undone_by=entry.undone_by,
+        can_undo=can_undo,
     )
 
 
 async def done(here: Gallery, entry: HistoryEntry) -> models.Done:
     """The answer to a change: what was written into the history, and how many proposals wait now."""
-    facts = entry_facts(entry)
     return models.Done(
         entry=entry.id,
         kind=entry.kind,
         summary=entry.summary,
-        clusters=facts.clusters,
+        clusters=_clusters(entry),
+        undoes=entry.undoes,
         n_open=await here.read(lambda index: index.n_open),
     )
 

@@ -103,5 +103,5 @@ def take_back(collection: Collection, entry: int | None) -> Entry:
 def history_page(index: Index, offset: int = 0, limit: int = 50) -> models.HistoryPage:
     """The answer to ``/api/history``."""
     history = index.collection.history
-    entries = [entry_facts(entry) for entry in history.newest(limit, offset)]
+    entries = entry_facts(history, history.newest(limit, offset))
     return models.HistoryPage(total=len(history), offset=offset, entries=entries)

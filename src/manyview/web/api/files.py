@@ -55,7 +55,7 @@ def write_page(index: Index, to: Target = "xmp", offset: int = 0, limit: int = 5
         files=[_file(change) for change in found.changes[offset : offset + limit]],
         failed=[f"{shown(problem.path)}: {shown(problem.sentence)}" for problem in found.failed[:limit]],
         programs=[models.Program(name=one.name, sees=one.sees) for one in seen_by(to)],
-        last=None if last is None else entry_facts(last),
+        last=None if last is None else entry_facts(index.collection.history, [last])[0],
         command=command(index, "apply", *(("--to", to) if to != "xmp" else ()), "--dry-run"),
     )
 

@@ -123,7 +123,7 @@ def state(index: Index, here: Gallery | None = None, can_ask: bool = False) -> m
         version=index.version,
         jobs=[] if here is None else here.jobs.all(),
         can_write=can_ask and here is not None and here.can_write,
-        last=None if last is None else entry_facts(last),
+        last=None if last is None else entry_facts(index.collection.history, [last])[0],
     )
 
 

@@ -63,4 +63,5 @@ class Done(Response):
     kind: str
     summary: str
     clusters: list[int]
+    undoes: int | None
     n_open: int

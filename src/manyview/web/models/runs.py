@@ -57,6 +57,8 @@ class Entry(Response):
     clusters: list[int]
     undoes: int | None
     undone_by: int | None
+    can_undo: bool
+    """Has it changed anything that is not taken back yet? A fit or an addition has nothing to take back."""
 
 
 class Trust(Response):

@@ -284,7 +284,7 @@ def _older_names(collection: Store) -> dict[int, str]:
     """What clusters were called by the last runs that had them."""
     names: dict[int, str] = {}
     for run in collection.runs.fits()[-3:]:
-        names |= {row.id: row.name for row in collection.runs.clusters(run.id) if row.name}
+        names |= {row.id: row.called for row in collection.runs.clusters(run.id) if row.called}
         names |= {cluster: kept.name for cluster, kept in collection.living.profiles(run.id).items()}
     return names
 

@@ -131,14 +131,6 @@ def _guesses(rows: dict[int, ClusterRow]) -> frozenset[int]:
     return frozenset(row.id for row, name in names if name.get("is_guess") and name["name"] == row.name)
 
 
-def _name(row: ClusterRow | None) -> str | None:
-    """What a cluster is called; one that goes by a number goes by that which outlives runs."""
-    if row is None:
-        return None
-    made = row.profile.get("name", {})
-    return f"Group {row.id}" if made.get("source") == "number" and made["name"] == row.name else row.name
-
-
 def _numbers(labels: Ids, rows: dict[int, ClusterRow]) -> Ids:
     """The clusters' numbers in place of a run's labels."""
     return np.array([rows[label].id if label in rows else -1 for label in labels.tolist()], dtype=np.int64)
@@ -157,8 +149,8 @@ def _matched(labels: list[Ids], rows: list[dict[int, ClusterRow]], partner: dict
             Matched(
                 first=one.id if one else None,
                 second=other.id if other else None,
-                first_name=_name(one),
-                second_name=_name(other),
+                first_name=None if one is None else one.called,
+                second_name=None if other is None else other.called,
                 first_size=0 if x is None else sizes[0][x],
                 second_size=0 if y is None else sizes[1][y],
                 shared=shared,

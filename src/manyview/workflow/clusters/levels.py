@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...collection.runs import Run
 from ...collection.store import Store
+from ...describe.names import ClusterName
 from ...describe.profiles import ClusterProfiles
 from ...errors import ParameterError
 from ...methods.consensus.levels import level_nodes, nodes_of_level
@@ -140,6 +141,13 @@ def _named(collection: Store, run: Run, model: Any, cut: tuple[Ids, Ids, int], m
     return Level(ids, labels, n_clusters, identities, names, nodes, known, moved)
 
 
+def _called(name: ClusterName, cluster: int | None) -> str:
+    """What a cluster of a level is called: by its number only if it has one that lasts."""
+    if name.source != "number":
+        return name.name
+    return "no name yet" if cluster is None else f"Group {cluster}"
+
+
 def _own_name(row: Any) -> str:
     """What the run called a cluster, where that lasts."""
     return _lasting(row.profile.get("name", {"source": "number"}))
@@ -167,7 +175,7 @@ def level_clusters(collection: Store, run: Run, n_clusters: int) -> tuple[Level,
     found = [
         LiveCluster(
             id=level.identities.get(one.label, -1),
-            name=one.name.name,
+            name=_called(one.name, level.identities.get(one.label)),
             size=one.size,
             is_pinned=False,
             is_named=False,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...collection.store import Store
-from ...figures import percent
+from ...figures import counted, percent
 from ..compute import default_views
 from .estimate import estimate_first_fit, facts_of
 
@@ -44,8 +44,8 @@ class Inventory:
         """What there is to say, one line each."""
         if not self.n_items:
             return ["nothing that can be read: no pictures, clips, documents or rows"]
-        names = {"row": "rows without a file", "document": "texts"}
-        kinds = ", ".join(f"{n} {names.get(name, name)}" for name, n in list(self.formats.items())[:8])
+        names = {"row": ("row without a file", "rows without a file"), "document": ("text", "texts")}
+        kinds = ", ".join(counted(n, *names.get(name, (name, name))) for name, n in list(self.formats.items())[:8])
         lines = [f"{kinds}{', ...' if len(self.formats) > 8 else ''}"]
         if self.n_tags:
             share = self.n_untagged / max(1, self.n_items)
