@@ -221,3 +221,15 @@ def test_values_that_cannot_be_added_up_are_refused(threads):
     with pytest.raises(ViewError, match="column 0, holds values from -1e"):
         points(X, "minmax", threads)
     assert np.isfinite(points(X, "rank", threads)[0]).all()
+
+
+def test_words_of_one_item_alone_count_for_nothing(threads, seed):
+    rng = np.random.default_rng(seed)
+    shared = (rng.random((40, 12)) < 0.3).astype(np.float64)
+    shared[3] = 0.0
+    alone = np.diag(rng.integers(1, 5, size=40)).astype(np.float64)
+    rows, has, _ = points(sparse.csr_matrix(np.hstack([shared, np.zeros((40, 1))])), "words", threads)
+    more, has_too, learned = points(sparse.csr_matrix(np.hstack([shared, alone])), "words", threads)
+    assert not has[3] and np.array_equal(has, has_too)
+    assert (learned["idf"][12:] == 0).all() and (learned["idf"][:12] > 0).all()
+    assert more @ more.T == pytest.approx(rows @ rows.T, abs=1e-5)  # the axes may be turned

@@ -19,7 +19,7 @@ from ..errors import ViewError
 from ..types import Floats, Mask, Singles
 from ._ranks import KNOTS, rank_heights
 from .read_back import Factors, counts_of, find_factors
-from .weighting import Damping, inverse_frequency, row_bytes, smallest_entry, tf_idf, unit_rows
+from .weighting import Damping, holders, inverse_frequency, row_bytes, smallest_entry, tf_idf, unit_rows
 
 __all__ = [
     "DENSE_SCALINGS",
@@ -86,7 +86,7 @@ def same_row_sums(matrix: Matrix, present: Mask) -> bool:
 def learn_words(matrix: Matrix, present: Mask) -> Learned:
     """Tf-idf and the 100 leading right singular vectors, strongest first. Never centred. Takes a dense table of counts.
 
-    Counts that were weighted already are read back first. Above 100,000 items the vectors are learned on a sample.
+    Words that one item alone has count for nothing. Counts that were weighted already are read back first. Above 100,000 items the vectors are learned on a sample.
     """
     from sklearn.utils.extmath import randomized_svd
 
@@ -96,7 +96,8 @@ def learn_words(matrix: Matrix, present: Mask) -> Learned:
         sample = np.sort(np.random.default_rng(0).choice(held, _SAMPLE, replace=False))
     factors = find_factors(matrix, present)
     learned: Learned = {"kind": "sparse", "counts": factors is not None or smallest_entry(matrix, present) >= 1}
-    learned["idf"] = inverse_frequency(matrix, present)
+    shared = holders(matrix, present) > 1  # a word that one item has likens it to nobody
+    learned["idf"] = np.where(shared, inverse_frequency(matrix, present), 0.0)
     if factors is not None:
         learned |= {"factors": factors.words, "logs": factors.logs}
     weighted = _weigh(learned, matrix[sample])

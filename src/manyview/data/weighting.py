@@ -68,6 +68,7 @@ def tf_idf(matrix: Matrix, idf: Floats, damping: Damping) -> Any:
     weighted = csr_matrix(matrix, dtype=np.float64, copy=True)
     weighted.eliminate_zeros()
     weighted.data = damped(weighted.data, damping) * idf[weighted.indices]
+    weighted.eliminate_zeros()
     return unit_rows(weighted)
 
 

@@ -9,6 +9,7 @@ from manyview import ConsensusClustering, Views
 from manyview.errors import ViewWarning
 from manyview.methods.consensus._say import scrambled
 from manyview.methods.preparation import told
+from manyview.testing import separated_views
 
 
 def good_views(n=180, n_views=2, seed=0):
@@ -110,3 +111,27 @@ def test_the_choice_is_told():
     )
     assert said[1].startswith("view b was cut to 15 dimensions: its neighbours then agree 50 % more")
     assert len(said) == 2
+
+
+def test_titles_that_hardly_anybody_shares_do_not_drag_texts(seed):
+    rng = np.random.default_rng(seed)
+    topic = np.repeat(np.arange(4), 40)
+    texts = np.zeros((160, 240))
+    for i, t in enumerate(topic):
+        own = 60 * t + rng.choice(60, 12, replace=False)
+        np.add.at(texts[i], np.r_[own, rng.choice(240, 20)], 1)
+    titles = np.zeros((160, 400))
+    titles[np.arange(160), rng.permutation(400)[:160]] = 1.0  # a word that nobody else uses
+    titles[np.arange(160), rng.integers(400, size=160)] = 1.0  # and one of many
+    alone = Views({"texts": sparse.csr_matrix(texts)})
+    both = Views({"texts": sparse.csr_matrix(texts), "titles": sparse.csr_matrix(titles)})
+    found = [adjusted_rand_score(topic, ConsensusClustering(4).fit_predict(X)) for X in (alone, both)]
+    assert found[1] >= found[0] - 0.05 and found[0] > 0.9
+
+
+def test_words_that_nobody_shares_have_no_vote():
+    X, _ = separated_views()
+    unique = sparse.csr_matrix(np.eye(X.n_items))
+    with pytest.warns(ViewWarning, match="'w' holds nothing that two items share"):
+        model = ConsensusClustering(3).fit(Views({**{name: X[name] for name in X.names}, "w": unique}))
+    assert np.array_equal(model.labels_, ConsensusClustering(3).fit_predict(X))

@@ -306,7 +306,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                 if self.verbose and self.scale == "rank" and same_row_sums(views[name], views.present(name)):
                     say(f"  rows of view {name!r} all have the same sum; scale='minmax' may suit proportions better")
                 continue
-            why = "is the same for every item" if present.any() else "is missing or empty for every item"
+            why = "is the same for every item" if present.any() else "holds nothing that two items share"
             warnings.warn(f"view {name!r} {why}; it has no vote.", ViewWarning, stacklevel=4)
         parts.sort(key=lambda part: part[0])  # so that the names and the order of views change nothing
         self.active_views_ = [(name, key) for key, name, _, _ in parts]
