@@ -55,14 +55,16 @@ def fill_gaps(
         here = np.concatenate([columns[v] for v in np.flatnonzero(pattern)])
         lacking = np.flatnonzero(~pattern)
         shares = have[beside][:, lacking].mean(axis=0)
-        most = min(_NEAR, beside.size)
         ground = np.ascontiguousarray(theirs[beside][:, here])
-        near = nearest_among(np.ascontiguousarray(rows[items][:, here]), ground, most, threads)
         together = _together(ground, have[beside][:, lacking], threads)
-        for v, share, lump in zip(lacking.tolist(), shares.tolist(), together.tolist(), strict=True):
-            if share and lump < 1:
-                asked = near[:, : min(most, round(_DONORS / share))]
-                found = _said(theirs[beside][:, columns[v]], have[beside, v], asked, share)
+        most = min(_NEAR, beside.size)
+        asked = [min(most, round(_DONORS / share)) if share and lump < 1 else 0 for share, lump in zip(shares, together)]
+        if not any(asked):
+            continue
+        near = nearest_among(np.ascontiguousarray(rows[items][:, here]), ground, max(asked), threads)
+        for v, share, lump, number in zip(lacking.tolist(), shares.tolist(), together.tolist(), asked, strict=True):
+            if number:
+                found = _said(theirs[beside][:, columns[v]], have[beside, v], near[:, :number], share)
                 made.append((items, columns[v], (1.0 - np.float32(lump)) * found))
     for items, where, found in made:  # last, so that what was filled in never fills
         rows[np.ix_(items, where)] = found
