@@ -231,7 +231,7 @@ class _Ground:
 
     @cached_property
     def squares(self) -> Singles:
-        return np.einsum("ij,ij->i", self.rows, self.rows)
+        return np.asarray(np.einsum("ij,ij->i", self.rows, self.rows))
 
 
 def _nearest(

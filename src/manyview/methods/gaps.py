@@ -54,18 +54,21 @@ def fill_gaps(
         items = np.flatnonzero(pattern_of.ravel() == number)
         here = np.concatenate([columns[v] for v in np.flatnonzero(pattern)])
         lacking = np.flatnonzero(~pattern)
-        shares = have[beside][:, lacking].mean(axis=0)
+        shares = have[beside][:, lacking].mean(axis=0).tolist()
         ground = np.ascontiguousarray(theirs[beside][:, here])
-        together = _together(ground, have[beside][:, lacking], threads)
-        most = min(_NEAR, beside.size)
-        asked = [min(most, round(_DONORS / share)) if share and lump < 1 else 0 for share, lump in zip(shares, together)]
-        if not any(asked):
+        together = _together(ground, have[beside][:, lacking], threads).tolist()
+        asked = [
+            (v, share, lump, min(_NEAR, beside.size, round(_DONORS / share)))
+            for v, share, lump in zip(lacking.tolist(), shares, together, strict=True)
+            if share and lump < 1
+        ]
+        if not asked:
             continue
-        near = nearest_among(np.ascontiguousarray(rows[items][:, here]), ground, max(asked), threads)
-        for v, share, lump, number in zip(lacking.tolist(), shares.tolist(), together.tolist(), asked, strict=True):
-            if number:
-                found = _said(theirs[beside][:, columns[v]], have[beside, v], near[:, :number], share)
-                made.append((items, columns[v], (1.0 - np.float32(lump)) * found))
+        most = max(count for *_, count in asked)
+        near = nearest_among(np.ascontiguousarray(rows[items][:, here]), ground, most, threads)
+        for v, share, lump, count in asked:
+            found = _said(theirs[beside][:, columns[v]], have[beside, v], near[:, :count], share)
+            made.append((items, columns[v], (1.0 - np.float32(lump)) * found))
     for items, where, found in made:  # last, so that what was filled in never fills
         rows[np.ix_(items, where)] = found
 
