@@ -25,7 +25,9 @@ __all__ = ["Fitted", "choose_landmarks", "place_items", "place_rest"]
 
 _OF_A_KIND = 20
 """Landmarks from every combination of views, and from every earlier cluster, where there are so many."""
-_BLOCK_BYTES = 256 * 2**20  # every cell of landmarks is looked up once a leaf, for however many items ask
+_BLOCK_BYTES = 256 * 2**20
+"""Of a leaf, as its rows are reckoned; about half is held at a time. Every cell of landmarks is looked up once a leaf,
+for however many items ask: some forty should."""
 
 
 def choose_landmarks(has_any: Mask, mask: Mask, previous: Places | None, n_wanted: int, seed: int) -> Places | None:
