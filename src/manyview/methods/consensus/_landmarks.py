@@ -1,7 +1,7 @@
 """Landmarks: the items that stand for all where there are too many for everybody to vote.
 
 Landmarks vote among themselves as a smaller collection would; everybody else goes where ``predict`` would put a new
-item, some thousand at a time on whatever engine works, so that neither time nor memory of the votes grows with the
+item, some ten thousand at a time on whatever engine works, so that neither time nor memory of the votes grows with the
 collection.
 """
 
