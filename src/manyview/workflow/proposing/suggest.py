@@ -274,8 +274,8 @@ class _Reasons:
             for name in _KEPT_OF_A_REASON:
                 np.save(file, getattr(told, name))
             nothing = np.broadcast_to(0.0, told.left.shape)
-            shapes = dict.fromkeys((*_KEPT_OF_A_REASON, "amount"), nothing[:0])
-            self._blocks.append(replace(told, **shapes, left=nothing, left_share=nothing))
+            dropped: dict[str, Any] = dict.fromkeys((*_KEPT_OF_A_REASON, "amount"), nothing[:0])
+            self._blocks.append(replace(told, **dropped, left=nothing, left_share=nothing))
         if progress is not None:
             progress("reasons", len(found), len(found))
 
@@ -283,7 +283,7 @@ class _Reasons:
         """The same again, but for amounts and what is left, which are not kept."""
         self._file.seek(0)
         for block in self._blocks:
-            told = {name: np.load(self._file) for name in _KEPT_OF_A_REASON}
+            told: dict[str, Any] = {name: np.load(self._file) for name in _KEPT_OF_A_REASON}
             yield replace(block, **told, amount=told["share"])
 
 
