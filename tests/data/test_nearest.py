@@ -46,6 +46,36 @@ def test_new_rows_find_their_copies():
         assert nearest_among(rows[:0], rows, 3, threads).shape == (0, 3)
 
 
+def test_squares_beyond_single_precision_leave_nobody_out():
+    rows = np.array([[1e19], [2], [1e19], [0], [3e19]], dtype=np.float32)
+    with workers(1) as threads, np.errstate(over="ignore", invalid="ignore"):
+        found = nearest_among(rows, rows, 2, threads, own=np.arange(5, dtype=np.int32))
+        few = nearest_among(rows, rows[:2], 2, threads)  # as many as are asked for
+    assert found[[0, 1, 3]].tolist() == [[2, 1], [3, 0], [1, 0]]
+    assert np.sort(few, axis=1).tolist() == [[0, 1]] * 5
+
+
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_a_bound_leaves_few_more_than_asked_for(k):
+    from manyview.data._nearest_kernels import kth_at_most
+
+    values = np.random.default_rng(k).normal(5.0, 0.1, size=700).astype(np.float32)
+    values[:3] = np.inf, np.nan, 100.0
+    assert k <= (values <= kth_at_most(values, k)).sum() <= k + 1 + k // 4
+    assert (np.ones(20, dtype=np.float32) <= kth_at_most(np.ones(20, dtype=np.float32), k)).all()
+    assert kth_at_most(values[:2], k) == np.inf
+
+
+def test_rows_in_another_order_go_by_their_numbers():
+    rows = np.random.default_rng(0).integers(3, size=(200, 3)).astype(np.float32)  # ties everywhere
+    numbers = np.random.default_rng(1).permutation(200).astype(np.int32)
+    own = np.arange(200, dtype=np.int32)
+    with workers(1) as threads:
+        expected = nearest_among(rows, rows, 7, threads, own=own)
+        found = nearest_among(rows, rows[numbers], 7, threads, own=own, within=[(own, own)], numbers=numbers)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_only_the_rows_listed_are_looked_at():
     rows = np.array([[0], [1], [3], [7], [8]], dtype=np.float32)
     own = np.arange(5, dtype=np.int32)

@@ -266,6 +266,7 @@ class TagCompleter(MultiviewEstimator):
                 record = asked.recipe.record(score, batch.is_cold[row])
                 parts.append((item, column, score, record, self._new_share(batch)[row]))
         items, columns, scores, records, new = (np.concatenate(part) for part in zip(*parts, strict=True))
+        del parts  # of a million items 180 MB
         scores /= asked.divisor[columns]
         picked = Picked(items, columns, scores, records, new, self._probability(records, new))
         if hierarchy is not None and carried:

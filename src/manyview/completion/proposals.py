@@ -65,7 +65,9 @@ class Picked(NamedTuple):
     probabilities: Floats
 
     def only(self, kept: NDArray[Any]) -> Picked:
-        """Some of them."""
+        """Some of them, by their places or by a mask; no copy where that is all."""
+        if kept.dtype == bool and kept.all():
+            return self
         return Picked(*(part[kept] for part in self))
 
 

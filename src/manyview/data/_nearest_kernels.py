@@ -6,6 +6,8 @@ import numpy as np
 
 from ..kernel import kernel
 
+_HALVINGS = 24  # at most: values that are equal are not told apart by more
+
 
 @kernel
 def keep_near(query, row, item, found, close):
@@ -46,6 +48,35 @@ def keep_proposed(queries, own, rows, proposed, ids, distances):
 
 
 @kernel
+def kth_at_most(values, k):
+    """A bound that at least k of the values do not exceed, and few more; inf where that many are not finite.
+
+    Halves the range between 0 and the largest of the first k finite values, which compares all of them at once.
+    """
+    high, n_seen = np.float32(-np.inf), 0
+    for j in range(values.shape[0]):
+        if values[j] < np.inf:
+            high = max(high, values[j])
+            n_seen += 1
+            if n_seen == k:
+                break
+    if n_seen < k:
+        return np.float32(np.inf)
+    low, half = np.float32(0), np.float32(0.5)
+    for _ in range(_HALVINGS):
+        middle, count = half * (low + high), np.int32(0)
+        for j in range(values.shape[0]):
+            count += np.int32(values[j] <= middle)
+        if count < k:
+            low = middle
+        else:
+            high = middle
+            if count <= k + 1 + k // 4:
+                break
+    return high
+
+
+@kernel
 def keep_nearest(queries, query_squares, own, rows, squares, index, products, slack, ids, distances):
     """Merge a block of candidates into each query's list of nearest items, kept by (distance, index).
 
@@ -54,16 +85,21 @@ def keep_nearest(queries, query_squares, own, rows, squares, index, products, sl
          products float32 (q, c): inner products by BLAS, good to ``slack`` times the sum of squared lengths
     OUT  ids int32 (q, k), distances float32 (q, k): squared distances, rising
 
-    Products only decide which distances are computed again, coordinate by coordinate. So neither the list nor the
-    order of equals depends on how queries and candidates were cut into blocks.
+    Products only decide which distances are computed again, coordinate by coordinate: of about k candidates, those
+    that may be nearer than the k-th nearest is at most. So neither the list nor the order of equals depends on how
+    queries and candidates were cut into blocks.
     """
-    k = ids.shape[1]
+    k, two = ids.shape[1], np.float32(2)
+    most = np.empty(rows.shape[0], dtype=np.float32)
     for i in range(queries.shape[0]):
         query, near, found, close = queries[i], products[i], ids[i], distances[i]
         length, me = query_squares[i], own[i]
-        for j in range(rows.shape[0]):
+        for j in range(most.shape[0]):
             both = length + squares[j]
-            if both - 2 * near[j] > close[k - 1] + slack * both or index[j] == me:
+            most[j] = both - two * near[j] + slack * both if index[j] != me else np.float32(np.inf)
+        limit = min(close[k - 1], kth_at_most(most, k))
+        for j in range(most.shape[0]):
+            if most[j] - two * slack * (length + squares[j]) > limit or index[j] == me:
                 continue
             keep_near(query, rows[j], index[j], found, close)
 

@@ -184,13 +184,15 @@ def nearest_among(
     *,
     own: Numbers | None = None,
     within: Within | None = None,
+    numbers: Numbers | None = None,
 ) -> Numbers:
     """The ``k`` rows nearest to each query, nearest first, ties by lowest row number: int32 (n_queries, k).
 
-    The row that ``own`` names for a query is left out. There must be ``k`` others among those compared.
+    The row that ``own`` names for a query is left out. There must be ``k`` others among those compared. ``numbers``
+    are the rows' own where they stand in another order, by which they are named, left out and told apart in ties.
     """
     proposals = _proposals(queries, rows, k) if within is None else None
-    return _nearest(queries, rows, k, threads, own, within, proposals)
+    return _nearest(queries, _Ground(rows, numbers), k, threads, own, within, proposals)
 
 
 def proposed_alike(
@@ -204,7 +206,7 @@ def proposed_alike(
     proposals = _proposals(queries, rows, k)
     if proposals is None:
         return None
-    ids = _nearest(queries, rows, k, threads, own, None, proposals)
+    ids = _nearest(queries, _Ground(rows), k, threads, own, None, proposals)
     products = np.empty(ids.shape, dtype=np.float32)
 
     def multiply(block: slice) -> None:
@@ -220,16 +222,27 @@ def _proposals(queries: Singles, rows: Singles, k: int) -> Proposals | None:
     return None if make is None else make(queries.shape[0], rows, k)
 
 
+class _Ground:
+    """The rows that are searched, their numbers and, where asked for, their squared lengths."""
+
+    def __init__(self, rows: Singles, numbers: Numbers | None = None) -> None:
+        self.rows = rows
+        self.numbers = np.arange(rows.shape[0], dtype=np.int32) if numbers is None else numbers
+
+    @cached_property
+    def squares(self) -> Singles:
+        return np.asarray(np.einsum("ij,ij->i", self.rows, self.rows))
+
+
 def _nearest(
     queries: Singles,
-    rows: Singles,
+    ground: _Ground,
     k: int,
     threads: Workers,
     own: Numbers | None,
     within: Within | None,
     proposals: Proposals | None,
 ) -> Numbers:
-    everyone = np.arange(rows.shape[0], dtype=np.int32)
     ids = np.empty((queries.shape[0], k), dtype=np.int32)
     if within is None:
         n_together = _QUERIES if proposals is None else proposals.n_queries
@@ -239,11 +252,10 @@ def _nearest(
     def search(which: slice) -> None:
         for asking, among in within[which]:
             mine = np.full(asking.size, -1, dtype=np.int32) if own is None else own[asking]
-            points, candidates = queries[asking], everyone if among is None else among
             if proposals is None:
-                ids[asking] = _by_distance(points, mine, rows, candidates, k)
+                ids[asking] = _by_distance(queries[asking], mine, ground, among, k)
             else:
-                ids[asking] = _by_proposals(points, mine, rows, candidates, k, proposals)
+                ids[asking] = _by_proposals(queries[asking], mine, ground, k, proposals)
 
     step = 16 if any(among is not None for _, among in within) else 1  # groups are small
     for _ in threads.map(search, [slice(t, t + step) for t in range(0, len(within), step)]):
@@ -251,19 +263,17 @@ def _nearest(
     return ids
 
 
-def _by_proposals(
-    points: Singles, own: Numbers, rows: Singles, candidates: Numbers, k: int, proposals: Proposals
-) -> Numbers:
+def _by_proposals(points: Singles, own: Numbers, ground: _Ground, k: int, proposals: Proposals) -> Numbers:
     """The nearest of the proposed rows; of all, for queries to which another row may be as near as these."""
     from ._nearest_kernels import keep_proposed
 
     proposed, others = proposals(points)
     ids, distances = _empty_lists(points.shape[0], k)
-    keep_proposed(points, own, np.ascontiguousarray(rows), proposed, ids, distances)
+    keep_proposed(points, own, np.ascontiguousarray(ground.rows), proposed, ids, distances)
     is_open = ~(others > distances[:, -1])
     for start in range(0, np.count_nonzero(is_open), _QUERIES):
         part = np.flatnonzero(is_open)[start : start + _QUERIES]
-        ids[part] = _by_distance(points[part], own[part], rows, candidates, k)
+        ids[part] = _by_distance(points[part], own[part], ground, None, k)
     return ids
 
 
@@ -272,16 +282,18 @@ def _empty_lists(n_queries: int, k: int) -> tuple[Numbers, Singles]:
     return ids, np.full((n_queries, k), np.inf, dtype=np.float32)
 
 
-def _by_distance(points: Singles, own: Numbers, rows: Singles, candidates: Numbers, k: int) -> Numbers:
+def _by_distance(points: Singles, own: Numbers, ground: _Ground, among: Numbers | None, k: int) -> Numbers:
+    """The nearest of all rows, or of those ``among`` which is looked, by their places."""
     from ._nearest_kernels import keep_nearest
 
     ids, distances = _empty_lists(points.shape[0], k)
     lengths = np.einsum("ij,ij->i", points, points)
     # A product of d terms is wrong by at most d/2 roundings of |a||b| <= (|a|^2 + |b|^2) / 2; we allow twice that.
     slack = np.float32((points.shape[1] + 16) * np.finfo(np.float32).eps)
-    for start in range(0, candidates.size, _CANDIDATES):
-        index = candidates[start : start + _CANDIDATES]
-        block = rows[index]
-        squares = np.einsum("ij,ij->i", block, block)
-        keep_nearest(points, lengths, own, block, squares, index, points @ block.T, slack, ids, distances)
+    for start in range(0, ground.numbers.size if among is None else among.size, _CANDIDATES):
+        some = slice(start, start + _CANDIDATES)
+        places = some if among is None else among[some]
+        block, squares = np.ascontiguousarray(ground.rows[places]), ground.squares[places]
+        given = (points, lengths, own, block, squares, ground.numbers[places], points @ block.T, slack)
+        keep_nearest(*given, ids, distances)
     return ids

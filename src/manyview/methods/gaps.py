@@ -54,16 +54,21 @@ def fill_gaps(
         items = np.flatnonzero(pattern_of.ravel() == number)
         here = np.concatenate([columns[v] for v in np.flatnonzero(pattern)])
         lacking = np.flatnonzero(~pattern)
-        shares = have[beside][:, lacking].mean(axis=0)
-        most = min(_NEAR, beside.size)
+        shares = have[beside][:, lacking].mean(axis=0).tolist()
         ground = np.ascontiguousarray(theirs[beside][:, here])
+        together = _together(ground, have[beside][:, lacking], threads).tolist()
+        asked = [
+            (v, share, lump, min(_NEAR, beside.size, round(_DONORS / share)))
+            for v, share, lump in zip(lacking.tolist(), shares, together, strict=True)
+            if share and lump < 1
+        ]
+        if not asked:
+            continue
+        most = max(count for *_, count in asked)
         near = nearest_among(np.ascontiguousarray(rows[items][:, here]), ground, most, threads)
-        together = _together(ground, have[beside][:, lacking], threads)
-        for v, share, lump in zip(lacking.tolist(), shares.tolist(), together.tolist(), strict=True):
-            if share and lump < 1:
-                asked = near[:, : min(most, round(_DONORS / share))]
-                found = _said(theirs[beside][:, columns[v]], have[beside, v], asked, share)
-                made.append((items, columns[v], (1.0 - np.float32(lump)) * found))
+        for v, share, lump, count in asked:
+            found = _said(theirs[beside][:, columns[v]], have[beside, v], near[:, :count], share)
+            made.append((items, columns[v], (1.0 - np.float32(lump)) * found))
     for items, where, found in made:  # last, so that what was filled in never fills
         rows[np.ix_(items, where)] = found
 

@@ -157,6 +157,17 @@ def test_neighbours_in_cells_are_found_as_often_as_those_of_fitted_items(monkeyp
     assert of_new > of_fitted - 0.03 > 0.75
 
 
+def test_one_and_many_find_the_same_in_cells_also_among_equals(monkeypatch):
+    monkeypatch.setattr(neighbours, "CELL", 32)
+    monkeypatch.setattr(neighbours, "EXACT", 100)
+    rng = np.random.default_rng(0)
+    rows, new = (rng.integers(4, size=(n, 4)).astype(np.float32) for n in (1500, 300))  # ties everywhere
+    cells = neighbours.learn_cells(rows, ALONE)
+    many = neighbours.nearest_in_cells(new, rows, cells, 5, ALONE)
+    one = [neighbours.nearest_in_cells(new[i : i + 1], rows, cells, 5, ALONE)[0] for i in range(40)]
+    np.testing.assert_array_equal(many[:40], one)
+
+
 def test_equal_items_share_a_cluster():
     views, _ = groups(400, missing=0.0)
     twice = Views({name: np.vstack([views[name][:-1]] * 2) for name in views.names})

@@ -1,7 +1,7 @@
 """Landmarks: the items that stand for all where there are too many for everybody to vote.
 
 Landmarks vote among themselves as a smaller collection would; everybody else goes where ``predict`` would put a new
-item, some thousand at a time on whatever engine works, so that neither time nor memory of the votes grows with the
+item, some ten thousand at a time on whatever engine works, so that neither time nor memory of the votes grows with the
 collection.
 """
 
@@ -25,7 +25,9 @@ __all__ = ["Fitted", "choose_landmarks", "place_items", "place_rest"]
 
 _OF_A_KIND = 20
 """Landmarks from every combination of views, and from every earlier cluster, where there are so many."""
-_BLOCK_BYTES = 64 * 2**20  # every cell of landmarks is looked up once a leaf, for however many items ask
+_BLOCK_BYTES = 256 * 2**20
+"""Of a leaf, as its rows are reckoned; about half is held at a time. Every cell of landmarks is looked up once a leaf,
+for however many items ask: some forty should."""
 
 
 def choose_landmarks(has_any: Mask, mask: Mask, previous: Places | None, n_wanted: int, seed: int) -> Places | None:

@@ -8,7 +8,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -93,8 +94,8 @@ def suggest_tags(
     in the same way, those stay.
 
     Beside what ``TagCompleter`` takes for its fit and its proposals, time and memory grow straight with the proposals:
-    their reasons are worked out in blocks and kept as arrays of about 30 bytes for each part of a reason until they are
-    written, which others have to wait for. ``manyview estimate`` says how long it takes for a collection.
+    their reasons are worked out in blocks and lie in a temporary file, 25 bytes for each part of a reason, until they
+    are written, which others have to wait for. ``manyview estimate`` says how long it takes for a collection.
     """
     collection.check_writable("a search for tags")
     check_number("top", top, integer=True, low=1)
@@ -124,41 +125,42 @@ def suggest_tags(
     started = time.perf_counter()
     if progress is not None:
         progress(_STEP, 0, 3)
-    with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        completer = _fitted(X, tags, given, rare_words, seed, n_jobs)
-        if source is not None:
-            completer.completeness_source_ = source
-        completer.untouched_scale_ = scale
-        if progress is not None:
-            progress(_STEP, 1, 3)
-        found = completer.propose(top=int(top), without=silent, hierarchy=hierarchy)
-        if progress is not None:
-            progress(_STEP, 2, 3)
-        told = list(_told_of(found, progress))
-        doubts = found_doubts(completer, numbers, ids)
-    said += [f"items with tags have {percent(completer.completeness_)} of their true tags ({_how(completer)})."]
-    said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
-    tagged = np.diff(tags.yes.indptr) > 0
-    run = collection.runs.save_proposals(
-        "combined",
-        _rows(found, told, numbers, ids),
-        settings=settings,
-        views=views,
-        figures={
-            "said": said,
-            "state": state,
-            "n_items": int(ids.size),
-            "n_proposals": len(found),
-            "completeness": completer.completeness_,
-            "completeness_source": completer.completeness_source_,
-            "untouched_scale": completer.untouched_scale_,
-            "tags_per_item": float(tags.yes.nnz / max(1, tagged.sum())),
-            "doubtful": doubts,
-            "weights": {name: float(w) for name, w in zip(completer.sources_, completer.weights_[0], strict=True)},
-        },
-        seconds=time.perf_counter() - started,
-    )
+    with TemporaryFile(prefix="manyview-") as file:
+        with collection.unlocked(), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            completer = _fitted(X, tags, given, rare_words, seed, n_jobs)
+            if source is not None:
+                completer.completeness_source_ = source
+            completer.untouched_scale_ = scale
+            if progress is not None:
+                progress(_STEP, 1, 3)
+            found = completer.propose(top=int(top), without=silent, hierarchy=hierarchy)
+            if progress is not None:
+                progress(_STEP, 2, 3)
+            told = _Reasons(file, found, progress)
+            doubts = found_doubts(completer, numbers, ids)
+        said += [f"items with tags have {percent(completer.completeness_)} of their true tags ({_how(completer)})."]
+        said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
+        tagged = np.diff(tags.yes.indptr) > 0
+        run = collection.runs.save_proposals(
+            "combined",
+            _rows(found, told, numbers, ids),
+            settings=settings,
+            views=views,
+            figures={
+                "said": said,
+                "state": state,
+                "n_items": int(ids.size),
+                "n_proposals": len(found),
+                "completeness": completer.completeness_,
+                "completeness_source": completer.completeness_source_,
+                "untouched_scale": completer.untouched_scale_,
+                "tags_per_item": float(tags.yes.nnz / max(1, tagged.sum())),
+                "doubtful": doubts,
+                "weights": {name: float(w) for name, w in zip(completer.sources_, completer.weights_[0], strict=True)},
+            },
+            seconds=time.perf_counter() - started,
+        )
     if progress is not None:
         progress(_STEP, 3, 3)
     return Suggested(run, said, computed)
@@ -256,19 +258,36 @@ def _answers(collection: Store) -> list[Decided]:
 # --- what is kept of a proposal ---
 
 
-def _told_of(found: Proposals, progress: Progress | None) -> Iterator[Told]:
-    """What speaks for the proposals, block by block; as arrays, since there may be millions."""
-    done = 0
-    for told in found.told():
+_KEPT_OF_A_REASON = ("pair", "kind", "which", "share", "items")
+
+
+class _Reasons:
+    """What speaks for proposals, block by block, in a file until it is written down: of millions it is much."""
+
+    def __init__(self, file: IO[bytes], found: Proposals, progress: Progress | None) -> None:
+        self._file, done = file, 0
+        self._blocks: list[Told] = []
+        for told in found.told():
+            if progress is not None:
+                progress("reasons", done, len(found))
+            done += told.left.size
+            for name in _KEPT_OF_A_REASON:
+                np.save(file, getattr(told, name))
+            nothing = np.broadcast_to(0.0, told.left.shape)
+            dropped: dict[str, Any] = dict.fromkeys((*_KEPT_OF_A_REASON, "amount"), nothing[:0])
+            self._blocks.append(replace(told, **dropped, left=nothing, left_share=nothing))
         if progress is not None:
-            progress("reasons", done, len(found))
-        done += told.left.size
-        yield told
-    if progress is not None:
-        progress("reasons", len(found), len(found))
+            progress("reasons", len(found), len(found))
+
+    def __iter__(self) -> Iterator[Told]:
+        """The same again, but for amounts and what is left, which are not kept."""
+        self._file.seek(0)
+        for block in self._blocks:
+            told: dict[str, Any] = {name: np.load(self._file) for name in _KEPT_OF_A_REASON}
+            yield replace(block, **told, amount=told["share"])
 
 
-def _rows(found: Proposals, told: Sequence[Told], numbers: Sequence[int | None], ids: Any) -> Iterator[NewProposal]:
+def _rows(found: Proposals, told: _Reasons, numbers: Sequence[int | None], ids: Any) -> Iterator[NewProposal]:
     """Proposals as they are kept, each with its evidence."""
     unknown = [column for column in np.unique(found.columns).tolist() if numbers[column] is None]
     if unknown:
