@@ -18,7 +18,7 @@ __all__ = ["alone", "each", "nearby"]
 S = TypeVar("S")
 T = TypeVar("T")
 
-_WORTH = 2**26  # multiplications of a pass that one thread does while a device is told what to do, and given the rows
+_WORTH = 2**28  # multiplications of a pass that one thread does while a device is told what to do, and given the rows
 
 
 def alone() -> Engine:
