@@ -86,7 +86,8 @@ def same_row_sums(matrix: Matrix, present: Mask) -> bool:
 def learn_words(matrix: Matrix, present: Mask) -> Learned:
     """Tf-idf and the 100 leading right singular vectors, strongest first. Never centred. Takes a dense table of counts.
 
-    Words that one item alone has count for nothing. Counts that were weighted already are read back first. Above 100,000 items the vectors are learned on a sample.
+    Words that one item alone has count for nothing. Counts that were weighted already are read back first. Above
+    100,000 items the vectors are learned on a sample.
     """
     from sklearn.utils.extmath import randomized_svd
 
