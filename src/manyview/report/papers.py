@@ -131,7 +131,9 @@ def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float 
 
 
 def _number(value: float) -> str:
-    """Shares with three digits; counts of clusters and the like, which may be means, with one."""
+    """Shares with three digits; counts of clusters and the like, which may be means, with one, or none if whole."""
+    if abs(value) > 1 and float(value).is_integer():
+        return f"{value:.0f}"
     return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
 
 
