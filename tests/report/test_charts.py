@@ -95,9 +95,7 @@ def test_rows_that_count_something_else_do_not_compete():
     ]
     made = {"figures": ["cats", "overall"], "lower_is_better": [], "neutral": [], "same_data": False, "rows": rows}
     page = _figures(made)
-    assert (
-        page.count('class="best"') == 2 and '<span class="best">0.500</span>' in page and "<span>7</span>" in page
-    )
+    assert page.count('class="best"') == 2 and '<span class="best">0.500</span>' in page and "<span>7</span>" in page
 
 
 def test_of_many_figures_the_deviation_stands_below():
