@@ -322,7 +322,7 @@ def test_kill_at_random_moments(monkeypatch, tmp_path, record_property):
 @pytest.mark.slow
 def test_those_that_do_not_vote_are_placed_by_two_workers(client, monkeypatch, tmp_path):
     """Landmarks vote in this process; the others go where one thread puts them, also with views that items lack."""
-    monkeypatch.setattr(base, "SPAN_SECONDS", 0.02)
+    monkeypatch.setattr(base, "SPAN_SECONDS", 0.005)
     monkeypatch.setattr(_landmarks, "_BLOCK_BYTES", 2**15)
     views = numbers("groups", np.float32, missing=True)
     np.save(tmp_path / "looks.npy", views["looks"])
