@@ -157,7 +157,7 @@ def test_two_tabs_of_one_browser(hands, served, watch):
         lambda: {key: value for key, value in answers(served).items() if key not in shared},
         before | mine | others,
     )
-    assert shared <= set(answers(served))
+    comes_to(page, lambda: shared - set(answers(served)), set())
     hands.turn_to()
     last, _ = hands.given[-1]
     if last not in shared:
