@@ -14,6 +14,7 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 
 from ...kernel import kernel
+from .._fetch_kernels import LINE, emit_call_in
 
 __all__ = ["narrow_product", "suits"]
 
@@ -33,7 +34,6 @@ MOST_COLUMNS = 200 if _BYTES == 64 else 64  # from there on BLAS is as quick
 _ROWS = 240  # taken through all panels together; whole tiles of every shape
 _PANEL = 128 if _BYTES == 64 else 256
 _AHEAD = 24  # rows from now that are called in from memory
-_LINE = 64  # bytes that come in together
 
 
 def suits(F: np.ndarray) -> bool:
@@ -57,7 +57,7 @@ def _tile(n_rows, n_vectors):
 
         def generate(context, builder, signature, args):
             bits = signature.args[0].dtype.bitwidth
-            n_lanes, in_line = 8 * _BYTES // bits, 8 * _LINE // bits
+            n_lanes, in_line = 8 * _BYTES // bits, 8 * LINE // bits
             number, vector = ir.IntType(64), ir.VectorType(ir.FloatType() if bits == 32 else ir.DoubleType(), n_lanes)
             i, column, start, stop = args[3:]
             arrays = [
@@ -68,10 +68,6 @@ def _tile(n_rows, n_vectors):
             d, width, _ = (cgutils.unpack_tuple(builder, one.shape, 2)[1] for one in arrays)
             shape = ir.FunctionType(vector, [vector] * 3)
             multiply_add = cgutils.get_or_insert_function(builder.module, shape, f"llvm.fma.v{n_lanes}f{bits}")
-            address, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
-            call_in = builder.module.declare_intrinsic(
-                "llvm.prefetch", [address], ir.FunctionType(ir.VoidType(), [address, *[flag] * 3])
-            )
 
             def place(base, row, at):
                 where = builder.gep(base, [builder.add(builder.mul(row, width), at)])
@@ -88,10 +84,10 @@ def _tile(n_rows, n_vectors):
             j = builder.phi(number)
             sums = [[builder.phi(vector) for _ in columns] for _ in rows]
             f = [builder.load(place(F, j, c), align=4) for c in columns]
-            # So many features call in one of as many rows each: to read, into the second cache, as data.
+            # So many features call in one of as many rows each.
             soon = builder.add(builder.add(i, number(_AHEAD)), builder.and_(j, number(in_line - 1)))
-            soon = builder.gep(X, [builder.add(builder.mul(soon, d), builder.and_(j, number(-in_line)))])
-            builder.call(call_in, [builder.bitcast(soon, address), flag(0), flag(2), flag(1)])
+            soon = builder.add(builder.mul(soon, d), builder.and_(j, number(-in_line)))
+            emit_call_in(builder, builder.gep(X, [soon]))
             lanes = ir.Constant(ir.VectorType(ir.IntType(32), n_lanes), [0] * n_lanes)
             nothing = ir.Constant(vector, ir.Undefined)
             added = []
@@ -172,8 +168,8 @@ def narrow_product(X, F, out):
 @kernel
 def _aligned(n, width, like):
     """Zeros (n, width) of the type of ``like``, none of whose vectors lies in two lines of the cache."""
-    room = np.zeros(n * width + _LINE // like.itemsize, dtype=like.dtype)
-    start = -(room.ctypes.data // like.itemsize) % (_LINE // like.itemsize)
+    room = np.zeros(n * width + LINE // like.itemsize, dtype=like.dtype)
+    start = -(room.ctypes.data // like.itemsize) % (LINE // like.itemsize)
     return room[start : start + n * width].reshape(n, width)
 
 

@@ -9,6 +9,9 @@ result depends on which rows come together.
 import numpy as np
 
 from ...kernel import kernel
+from .._fetch_kernels import call_in
+
+_AHEAD = 4  # rows from now that are called in from memory
 
 
 @kernel
@@ -19,6 +22,7 @@ def row_norms(X, present, scale, out):
     OUT out: float64 (n,)
     """
     for i in range(X.shape[0]):
+        call_in(X, i + _AHEAD)
         total = 0.0
         if present[i]:
             x = X[i]
@@ -59,6 +63,7 @@ def smoothed_lengths(X, present, scale, labels, F, eps, lengths):
     OUT lengths: float (n,), rounded once to its type, infinite where missing
     """
     for i in range(X.shape[0]):
+        call_in(X, i + _AHEAD)
         k = labels[i]
         lengths[i] = np.inf
         if present[i] and k >= 0:
@@ -77,18 +82,30 @@ def lengths_and_sums(X, present, scale, labels, item_weight, F, eps, lengths, su
     Returns the weighted sum of the lengths before rounding.
     """
     total = 0.0
+    d = X.shape[1]
+    wide = np.empty(d)  # widening a number costs as much as multiplying it
+    difference = np.empty(d)
+    for j in range(d):
+        wide[j] = scale[j]
     for i in range(X.shape[0]):
+        call_in(X, i + _AHEAD)
         k = labels[i]
         lengths[i] = np.inf
         if present[i] and k >= 0:
             x = X[i]
             f = F[k]
             s = sums[k]
-            length = np.sqrt(_squared_distance(x, f, scale) + eps * eps)
+            square = 0.0
+            for j in range(d):
+                apart = np.float64(x[j]) - np.float64(f[j])
+                difference[j] = apart
+                apart *= wide[j]
+                square += apart * apart
+            length = np.sqrt(square + eps * eps)
             lengths[i] = length
             w = 0.5 * item_weight[i] / np.float64(lengths[i])
-            for j in range(x.shape[0]):
-                s[j] += w * (np.float64(x[j]) - np.float64(f[j]))
+            for j in range(d):
+                s[j] += w * difference[j]
             mass[k] += w
             total += item_weight[i] * length
     return total
@@ -102,6 +119,7 @@ def add_differences(X, present, labels, weight, F, sums, mass):
     OUT sums: (K, d) float; mass: float64 (K,), both added to
     """
     for i in range(X.shape[0]):
+        call_in(X, i + _AHEAD)
         k = labels[i]
         if present[i] and k >= 0:
             w = weight[i]
@@ -183,6 +201,7 @@ def column_range(X, present, weight, low, high, total):
     OUT low, high, total: float64 (d,), carried on from what they hold
     """
     for i in range(X.shape[0]):
+        call_in(X, i + _AHEAD)
         w = weight[i]
         if present[i] and w > 0.0:
             x = X[i]
