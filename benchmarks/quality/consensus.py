@@ -1,8 +1,7 @@
 """Consensus clustering on every shared collection, beside k-means on the same prepared views and a graph method.
 
-NMI is divided by the mean entropy; three seeds; the numbers of clusters are those of the classes. Then views made poor
-on purpose (five seeds, because single views swing more), and counts given as tf-idf. Views that items lack:
-``quality missing``.
+NMI is divided by the mean entropy; three seeds; the numbers of clusters are those of the classes. Views that items
+lack: ``quality missing``; views made poor on purpose: ``quality poor_views``.
 ``--leave-one-out`` repeats every choice of a constant without each collection in turn: what the others would have
 chosen, and what it is worth there.
 """
@@ -38,8 +37,7 @@ COLLECTIONS: dict[str, tuple[str, ...]] = {
 }
 OURS, HONEST = "consensus, defaults", "k-means, prepared views"
 MOST_FOR_NEMO = 5_000  # items: it makes n x n matrices
-SMALL = 3_000  # items up to which views are spoilt
-SEEDS_OF_POOR = 5
+SMALL = 3_000  # items up to which views are spoilt and constants are tried
 
 
 def tables(quick: bool) -> Iterator[Table]:
@@ -59,9 +57,6 @@ def tables(quick: bool) -> Iterator[Table]:
             means.setdefault(method, {})[name] = {key: float(np.mean([run[key] for run in runs])) for key in FIGURES}
         yield table
     yield summary(means)
-    small = [name for name in names if (found := load(name)) is not None and found[0].n_items <= SMALL]
-    yield poor_views(small, 1 if quick else SEEDS_OF_POOR)
-    yield weighted_words([name for name in small if name in ("three_sources", "webkb_course")])
 
 
 def summary(means: dict[str, dict[str, dict[str, float]]]) -> Table:
@@ -100,72 +95,6 @@ def methods(X: Views) -> dict[str, Callable[[int, int], np.ndarray]]:
         prepared = prepared_views(X)
         made["NEMO, prepared views"] = lambda k, seed: nemo(prepared, k, seed)
     return made
-
-
-def poor_views(names: list[str], n_seeds: int) -> Table:
-    """NMI against the fit without the view, when it is noise (columns shuffled) or its rows are somebody else's."""
-    from manyview.methods.consensus._say import scrambled
-
-    figures = ("without", "with", "warned")
-    table = Table("a view made poor: NMI without it, with it, and whether a warning came", figures)
-    for name in names:
-        X, y = load(name) or (None, None)
-
-        def runs(views: Views, y: np.ndarray = y) -> list[tuple[float, bool]]:
-            found = [fitted(views, len(np.unique(y)), seed) for seed in range(n_seeds)]
-            return [(metrics.normalized_mutual_info(y, labels), warned) for labels, warned in found]
-
-        for view in X.names:
-            rest = runs(X[[v for v in X.names if v != view]])
-            rows = np.random.default_rng(0).permutation(X.n_items)
-            for how, spoilt in (("noise", scrambled(X[view], 0)), ("rows shuffled", X[view][rows])):
-                found = runs(Views({v: spoilt if v == view else X[v] for v in X.names}))
-                both = zip(rest, found, strict=True)
-                table.add(
-                    f"{name}, {view}: {how}",
-                    [{"without": one[0], "with": two[0], "warned": float(two[1])} for one, two in both],
-                )
-        if any(warned for _, warned in runs(X)):
-            table.notes.append(f"{name} as it is: warned")
-    table.notes += poor_notes(table)
-    return table
-
-
-def poor_notes(table: Table) -> list[str]:
-    """What spoilt views cost in the mean and at worst, over the means of the seeds."""
-    notes = []
-    for how, few in (("noise", False), ("rows shuffled", False), ("rows shuffled", True)):
-        rows = [row for row in table.rows if str(row["method"]).endswith(how)]
-        if how == "rows shuffled":  # of two views nobody can tell which is right: there the warning has to come
-            rows = [row for row in rows if few == (len(COLLECTIONS[str(row["method"]).split(",")[0]]) == 2)]
-        lost = [row["without"][0] - row["with"][0] for row in rows]
-        if lost:
-            of = "" if how == "noise" else ", of two views" if few else ", of three or more"
-            warned = sum(row["warned"][0] > 0 for row in rows)
-            notes.append(
-                f"{how}{of}: {np.mean(lost):.3f} lower in the mean, {np.max(lost):.3f} at worst; "
-                f"warned {warned} of {len(rows)} times"
-            )
-    return notes
-
-
-def weighted_words(names: list[str]) -> Table:
-    """Counts as they are, and weighted by scikit-learn before they come; five seeds."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    ways = {"counts": None, "tf-idf": {}, "not smoothed": {"smooth_idf": False}, "damped": {"sublinear_tf": True}}
-    table = Table("counts that were weighted before: NMI", tuple(ways))
-    for name in names:
-        X, y = load(name) or (None, None)
-        runs: list[dict[str, float]] = [{} for _ in range(SEEDS_OF_POOR)]
-        for way, settings in ways.items():
-            given = X
-            if settings is not None:
-                given = Views({v: TfidfTransformer(**settings).fit_transform(X[v]) for v in X.names})
-            for seed, run in enumerate(runs):
-                run[way] = metrics.normalized_mutual_info(y, fitted(given, len(np.unique(y)), seed)[0])
-        table.add(name, runs)
-    return table
 
 
 def fitted(X: Views, n_clusters: int, seed: int = 0) -> tuple[np.ndarray, bool]:
