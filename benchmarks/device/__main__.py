@@ -343,11 +343,9 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
-    results = []
     for name in asked.cases or CASES:
         found = {"case": name, "date": datetime.now(UTC).isoformat(timespec="seconds"), **CASES[name]()}
         torch.cuda.empty_cache()
-        results.append(found)
         if "ms" in found:
             more = f", error {found['relative_error']:.1e}" if "relative_error" in found else ""
             if "differ" in found:
@@ -357,10 +355,18 @@ def main() -> None:
             print(
                 f"{found['what']}: {found['ms']:.1f} ms, plain torch {found['plain_torch_ms']:.1f} ms{more}", flush=True
             )
-    about = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "manyview": manyview.__version__}
-    content = {"suite": "device", "machine": about, "cases": results}
-    asked.output.write_text(json.dumps(content, indent=1) + "\n")
+        keep(asked.output, found)  # one by one: a run that is cut off leaves what it has
     print(f"kept in {asked.output.name}")
+
+
+def keep(path: Path, found: dict[str, Any]) -> None:
+    """Write a case's figures in place of those it had; the other cases stay."""
+    about = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "manyview": manyview.__version__}
+    before = json.loads(path.read_text())["cases"] if path.exists() else []
+    cases = [found if one["case"] == found["case"] else one for one in before]
+    if found["case"] not in [one["case"] for one in before]:
+        cases.append(found)
+    path.write_text(json.dumps({"suite": "device", "machine": about, "cases": cases}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
