@@ -32,6 +32,7 @@ _COMPLETED = {
     "forest that completes is flat and has 100 trees."
     for name, words in _PROTOCOL.items()
 }
+_SIZES = {name: f"{words} Sizes of leaves are compared with 100 trees." for name, words in _PROTOCOL.items()}
 _PLACES = (
     ("emoji", "emoji", emoji, ()),
     ("flickr8k", "photographs with captions", flickr8k(True), ("flickr8k-captioned",)),
@@ -78,7 +79,16 @@ def _of(place: Any) -> tuple[Table, ...]:
         ),
         _table("table", "4", "layers of the hierarchy", place, layers, MEASURES, studies=(layer_curve,)),
         _table("table", "5", "only the most specific tags", place, most_specific, MEASURES),
-        _table("figure", "8", "trees and leaves", place, forest_sizes, (*MEASURES, "leaf"), studies=(trees, leaf)),
+        _table(
+            "figure",
+            "8",
+            "trees and leaves",
+            place,
+            forest_sizes,
+            (*MEASURES, "leaf"),
+            protocol=_SIZES,
+            studies=(trees, leaf),
+        ),
         _table(
             "table",
             "8",

@@ -15,7 +15,7 @@ __all__ = ["paper_page"]
 
 _PICTURES = 3_000_000  # characters of pictures in one page
 _TRACES = 12  # curves of single runs in one chart
-_ABREAST = 6  # figures whose deviations stand beside them; of more they stand below
+_ABREAST = 5  # figures whose deviations stand beside them; of more they stand below
 
 
 def paper_page(summary: Mapping[str, Any], pictures: PictureSource | None = None) -> str:
