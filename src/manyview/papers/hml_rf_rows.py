@@ -165,6 +165,7 @@ def _methods(scale: Scale) -> Iterator[tuple[str, str, Cluster]]:
     yield "CCA, then spectral", f"CCA+SpClust, {balanced}", _two_views
     yield "three-view CCA, then spectral", f"3VCCA+SpClust, {balanced}", _three_views
     yield "aggregated graphs (AASC)", f"AASC, {balanced}", _aggregated
+    yield "joint forest (CC-Forest-like)", f"CC-Forest, {balanced}", partial(_joint_forest, min(100, n_trees))
     for name, settings in VARIANTS.items():
         yield f"TagForest: {name}", "" if settings else name, partial(_forest, n_trees, settings)
 
@@ -196,6 +197,12 @@ def _averaged(data: Tagged, seed: int) -> Places:
 
 def _aggregated(data: Tagged, seed: int) -> Places:
     return graph_labels(aggregated_graph(data.graphs, data.n_clusters, seed=seed).graph, data.n_clusters, seed)
+
+
+def _joint_forest(n_trees: int, data: Tagged, seed: int) -> Places:
+    from .rivals.joint_forest import joint_graph
+
+    return graph_labels(joint_graph(data.looks, data.tags.yes, n_trees, seed), data.n_clusters, seed)
 
 
 def _two_views(data: Tagged, seed: int) -> Places:
