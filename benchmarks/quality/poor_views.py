@@ -30,7 +30,7 @@ def tables(quick: bool) -> Iterator[Table]:
         table = poor_views(name, *loaded, n_seeds)
         all_rows += table.rows
         yield table
-    yield Table("in the mean", (), notes=losses(all_rows))
+    yield losses(all_rows)
     yield weighted_words([name for name in names if name in ("three_sources", "webkb_course")], n_seeds)
 
 
@@ -59,22 +59,23 @@ def poor_views(name: str, X: Views, y: np.ndarray, n_seeds: int) -> Table:
     return table
 
 
-def losses(rows: list[dict[str, object]]) -> list[str]:
-    """What spoilt views cost in the mean and at worst, over the means of the seeds."""
-    notes = []
-    for how, few in (("noise", False), ("rows shuffled", False), ("rows shuffled", True)):
+def losses(rows: list[dict[str, object]]) -> Table:
+    """What spoilt views cost in the mean and at worst, over the means of the seeds, and how often a warning came."""
+    table = Table("NMI lost", ("mean", "at worst", "warned"))
+    for name, how, few in (
+        ("noise", "noise", None),
+        ("rows shuffled, of three views or more", "rows shuffled", False),
+        ("rows shuffled, of two", "rows shuffled", True),  # nobody can tell which is right: the warning has to come
+    ):
         chosen = [row for row in rows if str(row["method"]).endswith(how)]
-        if how == "rows shuffled":  # of two views nobody can tell which is right: there the warning has to come
+        if few is not None:
             chosen = [row for row in chosen if few == (len(COLLECTIONS[str(row["method"]).split(",")[0]]) == 2)]
         lost = [row["without"][0] - row["with"][0] for row in chosen]
         if lost:
-            of = "" if how == "noise" else ", of two views" if few else ", of three or more"
-            warned = sum(row["warned"][0] > 0 for row in chosen)
-            notes.append(
-                f"{how}{of}: {np.mean(lost):.3f} lower in the mean, {np.max(lost):.3f} at worst; "
-                f"warned {warned} of {len(chosen)} times"
-            )
-    return notes
+            warned = np.mean([row["warned"][0] > 0 for row in chosen])
+            table.add(name, [{"mean": np.mean(lost), "at worst": np.max(lost), "warned": warned}])
+            table.notes.append(f"{name}: {len(lost)} views")
+    return table
 
 
 def weighted_words(names: list[str], n_seeds: int) -> Table:

@@ -13,10 +13,10 @@ from manyview import Collection
 from .conftest import Watch
 from .demo import Server
 from .steps import go, rows, says, undo_in_toast
-from .test_access import check
+from .test_access import axe_core, check  # noqa: F401  a fixture
 from .untagged import take_photographs
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("axe")]  # asked in the midst of a path that all tests follow
 
 
 def manyview(*words):
