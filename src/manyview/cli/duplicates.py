@@ -36,10 +36,11 @@ def duplicates(
         mark_duplicates,
         write_duplicates,
     )
+    from ..writeback.cells import list_of
 
     with Collection.open(collection, write=mark is not None) as found:
         if output is not None:
-            found.check_output(output)
+            found.check_output(output, list_of(COLUMNS))
         groups = find_duplicates(found, kind)
         looked_at = bool(found.items.fingerprints())
         entry = None if mark is None else mark_duplicates(found, mark, kind, who=who)
