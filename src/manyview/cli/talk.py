@@ -17,7 +17,7 @@ import typer
 
 from ..errors import ManyviewError, ParameterError
 from ..figures import percent
-from ..steps import STEP, in_words, seconds_left
+from ..steps import STEP, seconds_left, still
 from .stopping import INTERRUPTED, STOPPED
 
 __all__ = [
@@ -188,7 +188,7 @@ def progress() -> Iterator[Callable[[str, int, int], None] | None]:
                 started[work] = time.monotonic()
             count = percent(done / max(1, total)) if in_steps else f"{done}/{total}"
             left = seconds_left(time.monotonic() - started[work], done, total)
-            told = "" if left is None or done >= total else f"about {in_words(left)} left"
+            told = "" if left is None else still(left)
             bar.update(tasks[work], description=what, completed=done, total=total, count=count, left=told)
 
         yield report

@@ -19,7 +19,7 @@ from ..data.frames import refuse_other_columns
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
-from ..steps import at_work, in_words, is_heard
+from ..steps import at_work, is_heard, still
 from ..types import Mask
 
 _SQUARES = 1e16  # a million squares of this still fit into float32
@@ -223,7 +223,8 @@ def aloud(what: str, verbose: int) -> Iterator[None]:
         now = time.monotonic()
         if text != last["text"] or now - last["when"] >= _SELDOM:
             last.update(text=text, when=now)
-            say(f"  {text}; {done / 1000:.1f} s so far, about {in_words((of - done) / 1000)} left")
+            left = still((of - done) / 1000)
+            say(f"  {text}; {done / 1000:.1f} s so far{', ' * bool(left)}{left}")
 
     with at_work(what, report):
         yield
