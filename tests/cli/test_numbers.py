@@ -1,12 +1,14 @@
-"""What options that take a number say to anything else."""
+"""Numbers and moments: what options that take a number say to anything else, and how times are told."""
 
 import inspect
+import time
 from typing import get_args
 
 import pytest
 from typer.testing import CliRunner
 
 from manyview.cli.main import app
+from manyview.cli.talk import when
 
 
 @pytest.mark.parametrize(
@@ -25,6 +27,16 @@ def test_what_is_no_number_is_told_what_was_expected_and_what_came(words, told):
     shown = CliRunner().invoke(app, words.split())
     assert shown.exit_code == 2
     assert told in shown.output
+
+
+def test_moments_are_told_as_a_clock_on_the_wall_shows_them(monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert when("2026-11-17T16:44:21+00:00") == "2026-11-18 01:44"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_every_number_of_every_command_is_worded():

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -34,6 +35,7 @@ __all__ = [
     "say",
     "settings",
     "spoken",
+    "when",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -127,6 +129,11 @@ def safe(text: Any, *, lines: bool = False) -> str:
 
 def say(text: str = "") -> None:
     typer.echo(text)
+
+
+def when(stamp: str) -> str:
+    """A moment that we wrote down, as the clock on this machine's wall showed it."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
 def print_json(value: Any) -> None:
