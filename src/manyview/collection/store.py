@@ -270,7 +270,7 @@ class Store:
             )
         if is_ours is not None and not full.is_dir() and not may_replace(full, is_ours):
             raise ParameterError(
-                f"{path} is there already, and is not an earlier one of what would be written: it would be lost. "
+                f"{path} is there already, and is not an earlier list or page of this kind: it would be lost. "
                 "Nothing was written; choose another name, or move that file away first."
             )
 
