@@ -25,6 +25,7 @@ __all__ = [
     "ending",
     "inside",
     "is_sidecar",
+    "may_replace",
     "open_regular",
     "os_problem",
     "sidecars_by_owner",
@@ -248,6 +249,19 @@ def os_problem(error: OSError) -> BadFile:
     """The system's error as a reason and a sentence."""
     reason, sentence = _REASONS.get(error.errno or 0, ("unreadable", f"it cannot be read: {error.strerror or error}."))
     return BadFile(reason, sentence)
+
+
+def may_replace(path: str | os.PathLike[str], is_ours: Callable[[bytes], bool]) -> bool:
+    """Is this place free, or its file empty or one of ours, by its first 64 KiB? What cannot be read is not ours."""
+    try:
+        with open_regular(os.fspath(path), follow=True) as (file, _):
+            head = file.read(_OUR_HEAD)
+    except BadFile as problem:
+        return problem.reason == "missing"
+    return not head or is_ours(head)
+
+
+_OUR_HEAD = 2**16
 
 
 def inside(root: str, path: str) -> str:

@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:  # the terminal knows steps and has no need of NumPy
     from .types import Progress
 
-__all__ = ["STEP", "Work", "at_work", "each", "expect", "in_words", "is_heard", "reach", "seconds_left", "step"]
+__all__ = [
+    "STEP",
+    "Work",
+    "at_work",
+    "each",
+    "expect",
+    "in_words",
+    "is_heard",
+    "reach",
+    "seconds_left",
+    "step",
+    "still",
+]
 
 T = TypeVar("T")
 
@@ -209,7 +221,17 @@ def seconds_left(passed: float, done: int, of: int) -> float | None:
 
 
 def in_words(seconds: float) -> str:
-    """A time as people say it."""
+    """A time as people say it, to five seconds at best: what will take less takes about five."""
     if seconds < 90:
         return f"{max(5, round(seconds / 5) * 5)} s"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def still(seconds: float) -> str:
+    """What is left, as people say it; nothing where it is not worth saying."""
+    if seconds < _AT_ONCE:
+        return ""
+    return "a few seconds left" if seconds < _A_FEW else f"about {in_words(seconds)} left"
+
+
+_AT_ONCE, _A_FEW = 2.0, 7.5

@@ -95,3 +95,34 @@ def test_no_list_is_written_over_a_source(tmp_path, run=run):
         told = run(command[0], tmp_path / "c.manyview", *command[1:], table, code=2).stderr
         assert "was made of" in told, command
     assert table.read_bytes() == before
+
+
+def test_a_file_of_somebody_is_kept_and_an_earlier_list_replaced(tmp_path):
+    table, path = tmp_path / "mine.csv", tmp_path / "c.manyview"
+    table.write_text("id,text,tags\n" + "".join(f"A{n},a dog in snow {n},dog\n" for n in range(6)), encoding="utf-8")
+    run("init", table, "-o", path)
+    run("fit", path, "-k", 2, "--jobs", 1)
+    run("suggest", path, "--jobs", 1)
+    strangers = {  # each close to what one of the commands writes
+        "holiday.txt": "Dear diary",
+        "a.csv": "id,item,tag\n1,A1,dog\n",
+        "b.json": '[{"id": 1, "item": "A1", "tag": "dog"}]',
+        "c.html": "<!doctype html><html><head></head><body>manyview</body></html>",
+    }
+    for name, content in strangers.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    lists = {("suggest", "--open"): "csv json", ("duplicates",): "csv json", ("report",): "html"}
+    lists |= {("apply", "--to", form): form for form in ("csv", "json")}
+    for n, ((verb, *options), endings) in enumerate(lists.items()):
+        for name in strangers:
+            told = run(verb, path, *options, "-o", tmp_path / name, code=2).stderr
+            assert "would be lost. Nothing was written; choose another name" in told, (verb, name)
+        for ending in endings.split():
+            own = tmp_path / f"own{n}.{ending}"
+            own.write_bytes(b"")
+            for _ in range(2):  # an empty file and an earlier list are replaced
+                run(verb, path, *options, "-o", own)
+    for other in ("own1.csv", "own2.html", "own4.json"):  # another command's list is not
+        assert "would be lost" in run("suggest", path, "--open", "-o", tmp_path / other, code=2).stderr
+    assert "would be lost" in run("report", path, code=2).stderr  # nor by the name that it takes itself, c.html
+    assert {name: (tmp_path / name).read_text(encoding="utf-8") for name in strangers} == strangers

@@ -5,6 +5,7 @@ import pytest
 
 from manyview import datasets
 from manyview.datasets import load_handwritten
+from manyview.errors import StoreError
 
 
 def test_the_numerals_are_complete():
@@ -89,3 +90,14 @@ def test_unpacking_mends_what_was_cut_off(tmp_path):
     one.write_bytes(whole[:100])
     datasets.unpack_photographs(tmp_path)
     assert one.read_bytes() == whole
+
+
+@pytest.mark.parametrize("name", ["tags.csv", "NOTICE.md"])
+def test_unpacking_replaces_nothing_of_somebody_else(tmp_path, name):
+    (tmp_path / name).write_text("my own words", encoding="utf-8")
+    if name == "tags.csv":
+        with pytest.raises(StoreError, match=r"tags\.csv is there already, .* Choose another folder"):
+            datasets.unpack_photographs(tmp_path)
+    else:
+        datasets.unpack_photographs(tmp_path)
+    assert (tmp_path / name).read_text(encoding="utf-8") == "my own words"

@@ -47,7 +47,10 @@ def test_ready_features_alone(ready):
     run("fit", ready, "-k", 2)
     assert len(set(labels(ready)[:10])) == 1 and labels(ready)[0] != labels(ready)[10]
     assert "only 20 different items" in run("fit", ready, "-k", 21, code=2).stderr
-    assert "no view 'nope'" in run("fit", ready, "--view", "nope", code=2).stderr
+    assert (
+        "no view 'nope'. Present: gist, looks, tags. Can be computed: none."
+        in run("fit", ready, "--view", "nope", code=2).stderr
+    )
     assert "made of pictures" in run("fit", ready, "--view", "hog", code=2).stderr
     assert "no tag is on two items" in run("fit", ready, "--view", "tags", code=2).stderr
     assert "run 2" in run("fit", ready, "-m", "rmkmc", "-k", 2).stdout
@@ -58,6 +61,18 @@ def test_a_view_that_came_with_the_source_is_never_replaced(ready):
     assert "came with the source" in said
     with Collection.open(ready) as collection:
         assert collection.views(["gist"])["gist"].shape == (20, 3)
+
+
+def test_the_list_of_views_says_what_is_there_and_what_others_need(ready, tmp_path):
+    states = json.loads(run("features", ready, "--list", "--json").stdout)["views"]
+    assert states["gist"] == states["looks"] == "there"
+    assert states["embedding"] == states["llc"] == "needs pictures or clips"
+    (tmp_path / "t.csv").write_text("id,text,taken\n1,a dog runs,2019-06-14\n2,the cat,\n", encoding="utf-8")
+    run("init", tmp_path / "t.csv")
+    states = json.loads(run("features", tmp_path / "t.manyview", "--list", "--json").stdout)["views"]
+    assert states["words"] == "possible" and states["caption"] == "default"
+    assert states["date"] == "possible" and states["place"] == "needs positions"
+    assert states["motion"] == states["motion_words"] == "needs clips"
 
 
 def test_tags_alone_and_nothing_at_all(tmp_path):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from manyview import ConsensusClustering, HierarchicalKMeans, RobustMultiviewKMeans
-from manyview.steps import STEP, Work, at_work, each, expect, in_words, is_heard, reach, seconds_left, step
+from manyview.methods.base import aloud
+from manyview.steps import STEP, Work, at_work, each, expect, in_words, is_heard, reach, seconds_left, step, still
 
 
 class Clock:
@@ -142,6 +143,11 @@ def test_times_in_words():
     assert seconds_left(10.0, 0, 5) is None and seconds_left(10.0, 2, 6) == 20 and seconds_left(10.0, 6, 5) == 0
 
 
+def test_what_is_left_in_words():
+    assert [still(s) for s in (0.0, 1.9, 2.0, 7.4)] == ["", "", "a few seconds left", "a few seconds left"]
+    assert [still(s) for s in (7.5, 44, 200)] == ["about 10 s left", "about 45 s left", "about 3 minutes left"]
+
+
 def test_consensus_tells_of_every_step_it_said_it_would_take():
     rng = np.random.default_rng(0)
     views = {"a": rng.normal(size=(500, 6)), "b": rng.normal(size=(500, 4))}
@@ -165,7 +171,16 @@ def test_starts_are_parts_of_a_step(model):
 
 
 def test_verbose_says_step_and_time_left(capfd):
-    rng = np.random.default_rng(0)
-    ConsensusClustering(3, n_jobs=1, verbose=1).fit(rng.normal(size=(80, 3)))
-    said = capfd.readouterr().err
-    assert "ConsensusClustering: members; " in said and " left" in said.split(os.linesep)[0]
+    with aloud("Long", 1):
+        expect({"members": 600, "rest": 0.1})
+        with step("members"):
+            pass
+        with step("rest"):
+            pass
+    assert capfd.readouterr().err.split(os.linesep) == [
+        "  Long: members; 0.0 s so far, about 10 minutes left",
+        "  Long: rest; 0.0 s so far",  # it is as good as done
+        "",
+    ]
+    ConsensusClustering(3, n_jobs=1, verbose=1).fit(np.random.default_rng(0).normal(size=(80, 3)))
+    assert "ConsensusClustering: members; " in capfd.readouterr().err

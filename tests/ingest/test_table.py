@@ -238,6 +238,19 @@ def test_bad_rows_are_named_and_the_others_go_on(pictures):
         assert "has 4 cells, but the table has 3 columns" in collection.items.problems()[3].sentence
 
 
+def test_a_file_that_is_missing_in_several_rows_is_named_with_all_of_them(pictures):
+    table = pictures / "t.csv"
+    rows = [f"{n},{'gone.png' if n < 3 else 'lost.png'},red" for n in range(10)]
+    table.write_text("\n".join(["id,file,tags", *rows, "x,single.png,blue"]), encoding="utf-8")
+    with Collection.create(pictures / "t.manyview", table) as collection:
+        told = {problem.path: problem.sentence for problem in collection.last_report.bad}
+    assert told == {
+        "gone.png": "3 rows (2, 3, 4): there is no such file.",
+        "lost.png": "7 rows (5, 6, 7, 8, 9, ...): there is no such file.",
+        "single.png": "row 12: there is no such file.",
+    }
+
+
 def test_nothing_outside_the_tables_folder_is_read(pictures, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "secret.jpg").write_bytes(m.jpeg())

@@ -210,6 +210,9 @@ def test_a_second_export_replaces_the_first_and_nothing_else(template, tmp_path)
     with pytest.raises(ParameterError, match="something other than an earlier export"):
         export_site(template, other)
     assert (other / "letter.txt").exists()
+    with pytest.raises(ParameterError, match="exists and is a file; nothing was written"):
+        export_site(template, other / "letter.txt")
+    assert (other / "letter.txt").read_text(encoding="utf-8") == "dear"
     with pytest.raises(ParameterError, match="does not exist"):
         export_site(template, tmp_path / "no" / "where")
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".site-")]

@@ -53,6 +53,20 @@ def told(groups):
     return [(one.kind, [(copy.key, copy.is_exact, copy.why) for copy in one.copies]) for one in groups]
 
 
+def test_of_equal_copies_the_shorter_name_is_kept_and_said_to_be(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    Image.new("RGB", (40, 30)).save(folder / "IMG_1003.png")
+    shutil.copy(folder / "IMG_1003.png", folder / "new.png")
+    with Collection.create(tmp_path / "c.manyview", folder) as collection:
+        (group,) = find_duplicates(collection)
+        assert [(one.key, one.why) for one in group.copies] == [
+            ("new.png", "the shorter name"),
+            ("IMG_1003.png", "the same bytes"),
+        ]
+    assert "1 group, 1 item that repeats another" in run("duplicates", tmp_path / "c.manyview")
+
+
 def test_what_would_be_kept_and_why(photos):
     assert told(find_duplicates(photos)) == [
         (

@@ -114,5 +114,5 @@ def test_wrong_questions_are_refused(judged, tmp_path):
             evaluate(collection, **options)
     np.save(tmp_path / "given.npy", np.arange(40.0).reshape(20, 2))
     with Collection.create(tmp_path / "c.manyview", tmp_path / "given.npy") as bare:
-        with pytest.raises(errors.ParameterError, match="too few to hide"):
+        with pytest.raises(errors.ParameterError, match="occur 0 times in all, too few to hide some"):
             evaluate(bare)

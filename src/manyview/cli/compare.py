@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ..figures import percent
-from .talk import CollectionPath, print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken, when
 
 
 @spoken
@@ -26,8 +26,8 @@ def compare(
     if as_json:
         print_json(told.to_dict())
         return
-    one, other = told.runs
-    say(f"run {one.id} ({one.method}, {one.made_at}) and run {other.id} ({other.method}, {other.made_at})")
+    first_run, second_run = (f"run {run.id} ({run.method}, {when(run.made_at)})" for run in told.runs)
+    say(f"{first_run} and {second_run}")
     say(f"  {told.n_items} items in both; {told.only_first} only in the first, {told.only_second} only in the second")
     say(f"  in matched clusters: {percent(told.same, 1)}; adjusted Rand index {told.ari:.3f}, NMI {told.nmi:.3f}\n")
     rows = [

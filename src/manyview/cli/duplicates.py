@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import counted
 from .talk import CollectionPath, print_json, safe, say, spoken
 
 
@@ -36,10 +37,11 @@ def duplicates(
         mark_duplicates,
         write_duplicates,
     )
+    from ..writeback.cells import list_of
 
     with Collection.open(collection, write=mark is not None) as found:
         if output is not None:
-            found.check_output(output)
+            found.check_output(output, list_of(COLUMNS))
         groups = find_duplicates(found, kind)
         looked_at = bool(found.items.fingerprints())
         entry = None if mark is None else mark_duplicates(found, mark, kind, who=who)
@@ -61,8 +63,8 @@ def duplicates(
         later = "no two pictures show the same" if looked_at else "near ones are found by `manyview features` or `fit`"
         say(f"no duplicates are known; {later}.")
         return
-    n_groups = f"{len(groups)} {'group' if len(groups) == 1 else 'groups'}"
-    say(f"{n_groups}, {n_others} items that repeat others; nothing is deleted")
+    repeating = counted(n_others, "item that repeats another", "items that repeat others")
+    say(f"{counted(len(groups), 'group')}, {repeating}; nothing is deleted")
     if output is not None:
         say(f"wrote {safe(output)}")
     if entry is not None:

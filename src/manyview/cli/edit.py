@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .talk import CollectionPath, print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken, when
 
 _ACTIONS = """rename CLUSTER [NAME] | tag CLUSTER [WORD] | merge CLUSTER CLUSTER ... | split CLUSTER |
 move ITEM ... | pin CLUSTER | unpin CLUSTER | link ITEM ITEM | unlink ITEM ITEM"""
@@ -137,7 +137,7 @@ def history(
     if not shown:
         say(f"{safe(collection)}: nothing was done yet.")
         return
-    rows = [(one.id, one.at, one.who, one.summary, one.undone_by or "") for one in shown]
+    rows = [(one.id, when(one.at), one.who, one.summary, one.undone_by or "") for one in shown]
     print_table((">entry", "when", "who", "what", ">undone by"), rows)
     if len(entries) > len(shown):
         say(f"  ... {len(entries) - len(shown)} older ones; --limit shows more")

@@ -46,14 +46,15 @@ def features(
     """
     from ..features.base import extractor_names
     from ..workflow.collection import Collection
-    from ..workflow.compute import compute_views, default_views
+    from ..workflow.compute import compute_views, default_views, without_source
 
     if list_all:
         with Collection.open(collection) as found:
             there = {name: found.segments.info(name) for name in found.view_names}
-            wanted = default_views(found)
+            wanted, lacking = default_views(found), without_source(found)
         names = [*there, *(name for name in extractor_names() if name not in there and name != "tags")]
-        state = {name: "there" if name in there else "default" if name in wanted else "possible" for name in names}
+        state = {name: "default" if name in wanted else "possible" for name in names}
+        state |= {name: f"needs {sort}" for name, sort in lacking.items()} | dict.fromkeys(there, "there")
         if as_json:
             print_json({"views": state})
         else:

@@ -34,6 +34,7 @@ from . import (
     tags,
     undo,
 )
+from .numbers import in_our_words
 from .stopping import INTERRUPTED, leave_at_once
 from .talk import settings
 
@@ -94,8 +95,8 @@ for _command in (
     papers.papers,
     doctor.doctor,
 ):
-    app.command()(_command)
-app.command(name="eval")(evaluate.evaluate)
+    app.command()(in_our_words(_command))
+app.command(name="eval")(in_our_words(evaluate.evaluate))
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..figures import percent
-from .talk import CollectionPath, print_json, print_table, safe, say, spoken
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken, when
 
 _ORDERS = ("name", "date", "newest")
 
@@ -125,7 +125,7 @@ def show(
         told = {} if answer is None else {"query": answer.query, "seen": answer.seen, "sentence": answer.sentence}
         print_json({**plain, **told, "items": table} if items else plain)
         return
-    say(f"{safe(collection)}, run {which.id}: {which.method}, {which.made_at}")
+    say(f"{safe(collection)}, run {which.id}: {which.method}, {when(which.made_at)}")
     for line in which.figures.get("said", ()):
         say(f"  {safe(line)}")
     say()
@@ -209,8 +209,8 @@ def _ordered(collection: Any, table: list[dict[str, Any]], order: str) -> list[d
     """Items in an order, each with when it was taken; those without a date last."""
     from ..data.tags import match_key
 
-    when = zip(collection.items.ids.tolist(), collection.reading.field("taken"), strict=True)
-    taken = {number: value if isinstance(value, str) else "" for number, value in when}
+    dates = zip(collection.items.ids.tolist(), collection.reading.field("taken"), strict=True)
+    taken = {number: value if isinstance(value, str) else "" for number, value in dates}
     dated = [{**row, "taken": taken[row["id"]]} for row in table]
     if order == "name":
         return sorted(dated, key=lambda row: match_key(row["key"]))

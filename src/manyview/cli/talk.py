@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -17,7 +18,7 @@ import typer
 
 from ..errors import ManyviewError, ParameterError
 from ..figures import percent
-from ..steps import STEP, in_words, seconds_left
+from ..steps import STEP, seconds_left, still
 from .stopping import INTERRUPTED, STOPPED
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "say",
     "settings",
     "spoken",
+    "when",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -129,6 +131,11 @@ def say(text: str = "") -> None:
     typer.echo(text)
 
 
+def when(stamp: str) -> str:
+    """A moment that we wrote down, as the clock on this machine's wall showed it."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
 def print_json(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode("utf-8"))
 
@@ -188,7 +195,7 @@ def progress() -> Iterator[Callable[[str, int, int], None] | None]:
                 started[work] = time.monotonic()
             count = percent(done / max(1, total)) if in_steps else f"{done}/{total}"
             left = seconds_left(time.monotonic() - started[work], done, total)
-            told = "" if left is None or done >= total else f"about {in_words(left)} left"
+            told = "" if left is None else still(left)
             bar.update(tasks[work], description=what, completed=done, total=total, count=count, left=told)
 
         yield report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ from ..arrays import Matrix
 from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError, ReadOnly, StoreError, ViewError
+from ..files import may_replace
 from . import layout
 from .arrivals import put_items
 from .catalog import Catalog, damaged
@@ -251,8 +252,12 @@ class Store:
         if not self.is_writable:
             raise ReadOnly(f"{self.path} is open for reading; {what} needs Collection.open(path, write=True).")
 
-    def check_output(self, path: str | os.PathLike[str]) -> None:
-        """Refuse to write a list or a page over what the collection was made of, or into its own folder."""
+    def check_output(self, path: str | os.PathLike[str], is_ours: Callable[[bytes], bool] | None = None) -> None:
+        """Refuse to write a list or a page over what the collection was made of, or into its own folder.
+
+        Nor over any other file, unless it is empty or ``is_ours`` knows its first bytes: an earlier list or page of the
+        same kind. Whoever writes a folder looks into it himself.
+        """
         full = Path(path).resolve()
         if full.is_relative_to(self.path.resolve()):
             raise ParameterError(
@@ -262,6 +267,11 @@ class Store:
             raise ParameterError(
                 f"{path} is a file that {self.path} was made of, and would be lost. Nothing was written; "
                 "choose another name."
+            )
+        if is_ours is not None and not full.is_dir() and not may_replace(full, is_ours):
+            raise ParameterError(
+                f"{path} is there already, and is not an earlier list or page of this kind: it would be lost. "
+                "Nothing was written; choose another name, or move that file away first."
             )
 
     @property

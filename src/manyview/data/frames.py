@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import is_frame
 from ..errors import ViewError
 
-__all__ = ["column_names", "refuse_other_columns", "refuse_other_order"]
+__all__ = ["column_names", "common_index", "refuse_other_columns", "refuse_other_order"]
 
 
 def column_names(matrix: Any) -> NDArray[Any] | None:
@@ -19,6 +19,14 @@ def column_names(matrix: Any) -> NDArray[Any] | None:
     if not is_frame(matrix) or not all(isinstance(column, str) for column in matrix.columns):
         return None
     return np.asarray(matrix.columns, dtype=np.str_)
+
+
+def common_index(views: Any) -> Any:
+    """What the rows of all frames in a mapping or list are called; None where they do not agree or none is there."""
+    parts = views.values() if isinstance(views, Mapping) else views if isinstance(views, (list, tuple)) else ()
+    frames = [one for one in parts if is_frame(one)]
+    agree = bool(frames) and all(one.index.equals(frames[0].index) for one in frames)
+    return frames[0].index if agree else None
 
 
 def refuse_other_order(named: Mapping[str, Any]) -> None:

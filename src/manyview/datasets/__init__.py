@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.views import Views
+from ..errors import StoreError
 
 __all__ = ["Dataset", "load_handwritten", "unpack_emoji", "unpack_photographs"]
 
@@ -55,7 +56,7 @@ def unpack_emoji(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
     1,849 small pictures with tags written by people (Noto Color Emoji, Unicode CLDR; ``NOTICE.md`` comes along). The
     table ``items.csv`` has the columns file (below ``images``), name, tags, tags_de, group and subgroup; the last two
     are for judging clusters. Files that are there already are left alone, if they are as
-    long as they should be.
+    long as they should be; a file of somebody else in their place is refused.
     """
     return _unpack("emoji", Path(folder), "items.csv")
 
@@ -66,9 +67,21 @@ def unpack_photographs(folder: str | os.PathLike[str]) -> list[dict[str, str]]:
     228 photographs by many people, in the public domain or under a Creative Commons licence (``NOTICE.md`` comes along
     and names each). The files are below ``photographs``; half of them carry keywords, the others none. The table
     ``tags.csv`` has the columns file, tags (of all, for judging what is proposed) and is_tagged (1 where the file says
-    them itself). Files that are there already are left alone, if they are as long as they should be.
+    them itself). Files that are there already are left alone, if they are as long as they should be; a file of
+    somebody else in their place is refused.
     """
     return _unpack("photographs", Path(folder), "tags.csv")
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Write a file where none is, or only the beginning of the same one: a file of somebody else is not replaced."""
+    if path.exists() and not content.startswith(path.read_bytes()):
+        raise StoreError(
+            f"{path} is there already, and is not what would be unpacked: it would be lost. Choose another folder, or "
+            "move that file away first."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
 
 
 def _unpack(name: str, target: Path, table: str) -> list[dict[str, str]]:
@@ -76,9 +89,9 @@ def _unpack(name: str, target: Path, table: str) -> list[dict[str, str]]:
     with (source / f"{name}.zip").open("rb") as file, zipfile.ZipFile(file) as packed:
         for entry in packed.infolist():
             path = target / entry.filename
-            if not path.exists() or path.stat().st_size != entry.file_size:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(packed.read(entry))
-    (target / "NOTICE.md").write_text((source / "NOTICE.md").read_text(encoding="utf-8"), encoding="utf-8")
+            if not entry.is_dir() and (not path.exists() or path.stat().st_size != entry.file_size):
+                _put(path, packed.read(entry))
+    if not (target / "NOTICE.md").exists():
+        _put(target / "NOTICE.md", (source / "NOTICE.md").read_bytes())
     with (target / table).open(encoding="utf-8", newline="") as rows:
         return list(csv.DictReader(rows))

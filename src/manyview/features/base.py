@@ -23,6 +23,7 @@ from .pictures import rgb_picture
 __all__ = [
     "Extractor",
     "PictureExtractor",
+    "Reads",
     "each_picture",
     "extractor",
     "extractor_names",

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
@@ -66,9 +67,10 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
                 progress("reading", batch[-1].number, batch[-1].number)
         gone = {known[key].id for key in known} - set(numbers)
         collection.items.gone(gone)
+        problems = reader.problems()
         if not reader.n_rows:
-            reader.problems.append(Problem(os.path.basename(source.path), "empty", "the table has no rows."))
-        collection.items.put_problems(source_id, reader.problems)
+            problems.append(Problem(os.path.basename(source.path), "empty", "the table has no rows."))
+        collection.items.put_problems(source_id, problems)
         changed = reader.changed({key: before.facts for key, before in known.items()})
         collection.items.forget_file(known[key].id for key in changed)
         other_texts = [number for number, text in _texts(collection).items() if texts.get(number, text) != text]
@@ -124,7 +126,8 @@ class _RowReader:
         self.others = [name for name in names if name not in roles and name not in view_columns]
         self._seen: set[str] = set()
         self._view_columns = view_columns
-        self.problems: list[Problem] = []
+        self._problems: list[Problem] = []
+        self._unusable: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         self.kept: list[int] = []
         self.n_rows = 0
         self.formats: list[str] = []
@@ -179,7 +182,7 @@ class _RowReader:
                 sentence = "there is no such file." if error.reason == "missing" else error.sentence
                 if isinstance(row.values.get(self._columns.image or ""), dict):
                     sentence += " Pictures inside a table are not read; write them to files first."
-                self.problems.append(Problem(image, error.reason, f"row {row.number}: {sentence}"))
+                self._unusable[image, error.reason, sentence].append(row.number)
                 if not (text or words or self._view_columns or self._source.features):
                     return None
                 facts = kind = None
@@ -198,7 +201,15 @@ class _RowReader:
 
     def _bad(self, row: Row, reason: str, sentence: str, is_bad: bool = True) -> None:
         name = f"{os.path.basename(self._source.path)}:{row.number}"
-        self.problems.append(Problem(name, reason, f"row {row.number}: {sentence}", is_bad))
+        self._problems.append(Problem(name, reason, f"row {row.number}: {sentence}", is_bad))
+
+    def problems(self) -> list[Problem]:
+        """What was wrong: rows that cannot be used, and files, each once, with the rows that name it."""
+        files = [
+            Problem(image, reason, f"{_rows(numbers)}: {sentence}")
+            for (image, reason, sentence), numbers in self._unusable.items()
+        ]
+        return [*self._problems, *files]
 
     def changed(self, before: dict[str, Any]) -> list[str]:
         """Known items whose picture is another one than before."""
@@ -220,6 +231,13 @@ class _RowReader:
         if matrix.size and np.isnan(matrix).all():
             raise ViewError(f"view {name!r}: column {columns[0]!r} of the table holds no numbers.")
         return matrix
+
+
+def _rows(numbers: Sequence[int]) -> str:
+    """Rows as a person would name them: all of a few, of many how many there are and the first ones."""
+    if len(numbers) == 1:
+        return f"row {numbers[0]}"
+    return f"{len(numbers)} rows ({', '.join(map(str, numbers[:5]))}{', ...' if len(numbers) > 5 else ''})"
 
 
 def _differs(before: FileFacts | None, now: FileFacts | None) -> bool:

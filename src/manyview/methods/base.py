@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import NotNumbers, as_matrix, is_dask, is_frame, is_sparse, refuse_columns, refuse_malformed
 from ..blocks import row_blocks
-from ..data.frames import refuse_other_columns
+from ..data.frames import common_index, refuse_other_columns
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
-from ..steps import at_work, in_words, is_heard
+from ..steps import at_work, is_heard, still
 from ..types import Mask
 
 _SQUARES = 1e16  # a million squares of this still fit into float32
 _SELDOM = 5.0  # seconds between two lines about the same step
 
-__all__ = ["MultiviewEstimator", "aloud", "check_n_clusters", "fit_to_views", "items_with_views", "say"]
+__all__ = [
+    "MultiviewEstimator",
+    "MultiviewTransformer",
+    "aloud",
+    "check_n_clusters",
+    "fit_to_views",
+    "items_with_views",
+    "say",
+]
 
 
 class MultiviewEstimator(BaseEstimator):
@@ -180,6 +189,30 @@ def fit_to_views(model: Any, views: Views, instead: str, **params: Any) -> Any:
         raise ParameterError(f"{type(model).__name__} could not be fitted to Views: {error} {instead}") from error
 
 
+class MultiviewTransformer(TransformerMixin, MultiviewEstimator):
+    """One that has ``transform``: frames that it gives (``set_output``) have the ids of the items as their index.
+
+    scikit-learn does that for one pandas frame only.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "transform" in vars(cls):
+            cls.transform = _with_ids(cls.transform)
+
+
+def _with_ids(transform: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    @functools.wraps(transform)
+    def wrapped(self: Any, X: Any) -> Any:
+        made = transform(self, X)
+        if is_frame(made) and not is_frame(X):
+            ids = X.ids if isinstance(X, Views) else common_index(X)
+            made.index = made.index if ids is None else ids
+        return made
+
+    return wrapped
+
+
 def check_n_clusters(n_clusters: Any, n_items: int) -> int:
     """At least one cluster, and no more than there are items."""
     from ..data.checks import check_number
@@ -223,7 +256,8 @@ def aloud(what: str, verbose: int) -> Iterator[None]:
         now = time.monotonic()
         if text != last["text"] or now - last["when"] >= _SELDOM:
             last.update(text=text, when=now)
-            say(f"  {text}; {done / 1000:.1f} s so far, about {in_words((of - done) / 1000)} left")
+            left = still((of - done) / 1000)
+            say(f"  {text}; {done / 1000:.1f} s so far{', ' * bool(left)}{left}")
 
     with at_work(what, report):
         yield

@@ -14,7 +14,7 @@ from ..durable import make_public, private
 from ..errors import StoreError
 from .markup import Markup, clipped, tag
 
-__all__ = ["save_page", "style", "whole_page"]
+__all__ = ["is_page", "save_page", "style", "whole_page"]
 
 
 def style(*names: str) -> Markup:
@@ -33,11 +33,20 @@ def whole_page(title: str, body: Markup, sheet: Markup) -> str:
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
-        tag("meta", name="generator", content=f"manyview {__version__}"),
+        _maker(__version__),
         tag("title", clipped(title, 120)),
         tag("style", sheet),
     )
     return Markup("<!doctype html>\n") + tag("html", head, tag("body", body, class_="mvr"), lang="en") + "\n"
+
+
+def _maker(version: str) -> Markup:
+    return tag("meta", name="generator", content=f"manyview {version}")
+
+
+def is_page(head: bytes) -> bool:
+    """Are these the first bytes of a page of ours, of any version?"""
+    return _maker("").removesuffix('">').encode() in head
 
 
 def save_page(path: str | os.PathLike[str], html: str, *, public: bool = False) -> Path:

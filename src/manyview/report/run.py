@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..workflow.collection import Collection
 from ..workflow.reading.explain import number_of_run, profiles_of_run
+from .frame import is_page
 from .page import ClusterReport
 
 __all__ = ["publish_run", "report_of_run"]
@@ -38,5 +39,5 @@ def publish_run(
     collection: Collection, path: str | os.PathLike[str], run_id: int | None = None, *, public: bool = False
 ) -> Path:
     """Write the report of a run to a file, for its owner alone or for everybody on the machine."""
-    collection.check_output(path)
+    collection.check_output(path, is_page)
     return report_of_run(collection, run_id).save(path, public=public)

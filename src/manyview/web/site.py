@@ -77,8 +77,10 @@ def _check_target(folder: Path) -> None:
         raise ParameterError(f"{folder.parent} does not exist; make it first, or choose another place.")
     if not folder.exists():
         return
+    if not folder.is_dir():
+        raise ParameterError(f"{folder} exists and is a file; nothing was written. Choose another name.")
     strange = {entry.name for entry in folder.iterdir()} - _OURS - {path.name for path in STATIC.iterdir()}
-    if not folder.is_dir() or strange or (any(folder.iterdir()) and not (folder / "data" / "site.js").is_file()):
+    if strange or (any(folder.iterdir()) and not (folder / "data" / "site.js").is_file()):
         raise ParameterError(f"{folder} holds something other than an earlier export; choose another folder.")
 
 

@@ -21,7 +21,7 @@ from ..collection.segments import GIVEN
 from ..collection.store import Store
 from ..engines.choice import cluster_client
 from ..errors import ParameterError, StoreError
-from ..features.base import Extractor, extractor, extractor_names, register_extractor
+from ..features.base import Extractor, Reads, extractor, extractor_names, register_extractor
 from ..features.opening.decode import BadFile, Clip, DecodePool, Picture
 from ..ingest.capture import FILE_TIME
 from ..types import Progress
@@ -38,6 +38,7 @@ __all__ = [
     "compute_views",
     "default_views",
     "occasions",
+    "without_source",
 ]
 
 
@@ -90,6 +91,21 @@ def default_views(collection: Store) -> tuple[str, ...]:
         there = [name for name in extractor_names("text") if name in collection.view_names]
         names += there or ["caption" if _are_captions(texts) else "words"]
     return tuple(names)
+
+
+def without_source(collection: Store) -> dict[str, str]:
+    """The views that cannot be computed here -> what they would be made of, of which the collection has none."""
+    kinds = set(collection.items.formats())
+    there: dict[Reads, bool] = {
+        "picture": bool(kinds & {"picture", "video"}),
+        "motion": "video" in kinds,
+        "bursts": "video" in kinds,
+        "text": bool(collection.items.written()),
+        "date": bool(occasions(collection, "date")),
+        "place": bool(occasions(collection, "place")),
+    }
+    lacking = [reads for reads, is_there in there.items() if not is_there]
+    return {name: _MADE_OF.get(reads, "pictures or clips") for reads in lacking for name in extractor_names(reads)}
 
 
 def _are_captions(texts: Sequence[str]) -> bool:

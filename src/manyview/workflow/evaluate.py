@@ -18,6 +18,7 @@ from ..data.tags import TagTable
 from ..data.views import Views
 from ..errors import ParameterError
 from ..evaluation.experiment import Answers, TagExperiment
+from ..figures import counted
 from ..types import Progress
 from .compute import compute_views, default_views
 from .methods_table import DEFAULT_METHOD, METHODS, Method
@@ -200,7 +201,10 @@ def _judge_tags(
     able = can_be_found(tags)
     n_able = int(tags.yes[:, able].nnz)
     if n_able < _FEWEST_LEFT:
-        sentence = f"{n_able} tags are on two items or more; that is too few to hide some and look for them."
+        sentence = (
+            f"tags that are on two items or more occur {counted(n_able, 'time')} in all, too few to hide some and look "
+            f"for them: it takes {_FEWEST_LEFT}. Tag more items first."
+        )
         if not found.said and found.labels is None:
             raise ParameterError(sentence)
         found.said.append(sentence)

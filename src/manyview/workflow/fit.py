@@ -33,7 +33,7 @@ from .clusters.changes import ChangeReport, record_update, standing_before, tell
 from .clusters.identity import Then, identities_of_labels
 from .clusters.living import refresh_profiles, settle
 from .clusters.state import State
-from .compute import Computed, came_with_source, compute_views, default_views
+from .compute import Computed, came_with_source, compute_views, default_views, without_source
 from .fitting.model import Earlier, fit_model, go_on, work_of
 from .methods_table import METHODS, Method, find_method
 from .reading.map_layout import Drawn, cost_of_map, cost_of_profiles, draw_map, keep_map
@@ -380,9 +380,10 @@ def _named_views(
     there = {*collection.view_names, TAGS}
     for name in named or ():
         if name not in there and name not in extractor_names():
-            could = [one for one in extractor_names() if one not in there]
+            could = [one for one in extractor_names() if one not in {*there, *without_source(collection)}]
             raise ParameterError(
-                f"there is no view {name!r}. Present: {', '.join(sorted(there))}. Can be computed: {', '.join(could)}."
+                f"there is no view {name!r}. Present: {', '.join(sorted(there))}. "
+                f"Can be computed: {', '.join(could) or 'none'}."
             )
     return named
 

@@ -1,8 +1,11 @@
-"""Texts in the cells of a CSV file that a person may open in a spreadsheet."""
+"""Lists that a person may open in a spreadsheet: texts in the cells of a CSV file, and how our own lists begin."""
 
 from __future__ import annotations
 
-__all__ = ["as_cell", "from_cell"]
+import re
+from collections.abc import Callable, Sequence
+
+__all__ = ["as_cell", "from_cell", "list_of"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet would take for the beginning of a formula."""
@@ -16,3 +19,26 @@ def as_cell(text: str) -> str:
 def from_cell(text: str) -> str:
     """The text that ``as_cell`` made a cell of."""
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
+_FIRST_OBJECT = re.compile(r'(\{\s*"items":\s*)?\[\s*(\{|\]\s*\}?\s*$)')
+
+
+def list_of(columns: Sequence[str]) -> Callable[[bytes], bool]:
+    """Says of the first bytes of a file whether it is a list of ours with these columns, as CSV or as JSON."""
+
+    def is_ours(head: bytes) -> bool:
+        text = head.decode("utf-8", "replace")
+        if text.startswith(",".join(columns) + "\r\n"):
+            return True
+        begun = _FIRST_OBJECT.match(text)
+        if begun is None or not begun[2].startswith("{"):
+            return begun is not None  # a list of nothing
+        place = begun.end()
+        for name in columns:
+            place = text.find(f'"{name}": ', place)
+            if place < 0:
+                return False
+        return True
+
+    return is_ours

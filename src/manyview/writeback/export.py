@@ -13,7 +13,7 @@ from pathlib import Path
 from .. import durable
 from ..collection.store import Store
 from ..errors import ParameterError, StoreError
-from .cells import as_cell
+from .cells import as_cell, list_of
 
 __all__ = ["export_tags"]
 
@@ -29,7 +29,7 @@ def export_tags(collection: Store, form: str, output: str | os.PathLike[str] | N
     if output is None:
         raise ParameterError(f"a {form} file needs a name: -o FILE on the command line, output= in Python.")
     path = Path(output)
-    collection.check_output(path)
+    collection.check_output(path, list_of(_COLUMNS))
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise StoreError(f"{path} cannot be written: it is a folder, or its folder does not exist.")
     accepted = _accepted(collection)

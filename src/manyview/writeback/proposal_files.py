@@ -14,9 +14,9 @@ from ..collection.items import as_text
 from ..collection.proposals import Proposal
 from ..collection.store import Store
 from ..errors import ParameterError
-from .cells import as_cell, from_cell
+from .cells import as_cell, from_cell, list_of
 
-__all__ = ["ShownProposal", "as_shown", "read_pairs", "shown", "write_proposals"]
+__all__ = ["ShownProposal", "as_shown", "is_proposals", "read_pairs", "shown", "write_proposals"]
 
 
 class ShownProposal(NamedTuple):
@@ -30,6 +30,10 @@ class ShownProposal(NamedTuple):
     probability: float
     """How likely the tag is right."""
     reason: str
+
+
+is_proposals = list_of(ShownProposal._fields)
+"""Are these the first bytes of a file of proposals?"""
 
 
 def as_shown(probability: float | None) -> float | None:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import manyview
 from manyview import AssociationNetwork, CanonicalFusion, CrossModalClustering, HierarchicalKMeans, Views
@@ -164,3 +165,25 @@ def test_smoothed_tags_made_in_blocks_equal_all_of_them_at_once(monkeypatch, see
     np.testing.assert_array_equal(lazy.correlations_, dense.correlations_)
     np.testing.assert_array_equal(lazy.fusion_.projections_["tags"], dense.fusion_.projections_["tags"])
     np.testing.assert_array_equal(lazy.labels_, dense.labels_)
+
+
+@pytest.mark.parametrize("model", [CanonicalFusion(2), CrossModalClustering(2, n_components=2, random_state=0)])
+def test_frames_are_indexed_by_the_items_that_came(model):
+    pandas = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    names = [f"item {n}" for n in range(12)]
+    frame = pandas.DataFrame(X, index=names, columns=list("abc"))
+    other = pandas.DataFrame(X[:, :2], index=names[::-1][:6] + list("uvwxyz"), columns=list("de"))
+    made = clone(model).set_output(transform="pandas")
+    for given in (
+        Views({"a": X, "b": X[:, :2]}, ids=names),
+        {"a": frame, "b": frame[["a", "b"]]},
+        [frame, frame[["b", "c"]]],
+        {"a": X, "b": frame},
+        frame,
+    ):
+        assert made.fit_transform(given).index.tolist() == names
+        assert made.transform(given).index.tolist() == names
+    for given in ({"a": X, "b": X}, X, {"a": frame, "b": other}):
+        assert made.fit_transform(given).index.tolist() == list(range(12))
+    assert isinstance(clone(model).fit(frame).transform(frame), np.ndarray)

@@ -153,7 +153,7 @@ def test_sentences():
         "20 clusters: the neighbours of the items fall apart most clearly there. Coarser: 12, finer: 38."
     )
     close = told({16: 1.0, 22: 0.8, 9: 0.4})
-    assert close.reason == "16 clusters; 22 fits almost as well. Coarser: 9, finer: 22."
+    assert close.reason == "16 clusters; 22 would do almost as well. Coarser: 9, finer: 22."
     assert (close.runner_up, close.rival) == (22, pytest.approx(0.8))
     larger = told({12: 1.0, 16: 0.95})
     assert (larger.n_clusters, larger.runner_up, larger.rival) == (16, 12, pytest.approx(1 / 0.95))

@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
 
-from manyview import AcceleratedKMeans, Views
+from manyview import AcceleratedKMeans, HierarchicalKMeans, Views
 from manyview.engines.choice import working
 from manyview.errors import ParameterError
 from manyview.methods.kmeans import _accelerated_bounds as bounds
@@ -112,6 +113,22 @@ def test_far_from_the_origin_and_huge():
         model = AcceleratedKMeans(3, init=start, tol=0).fit(moved)
         assert np.array_equal(model.labels_, expected[-1])
         np.testing.assert_allclose((model.cluster_centers_["view0"] - offset) / scale, points, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [AcceleratedKMeans, HierarchicalKMeans])
+@pytest.mark.parametrize("constant", [1.0, 0.1, 1e9, 1e-140])
+def test_tiny_numbers_beside_a_constant_one(kind, constant):
+    """The squares of such a constant, in units of the others, are beyond float64; no distance needs them."""
+    truth = np.repeat(range(3), 30)
+    rows = np.random.default_rng(0).normal(truth[:, None], 0.1, (90, 4))
+    X = np.column_stack([1e-250 * rows, np.full(90, constant)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = kind(3, random_state=0).fit(X)
+        assert adjusted_rand_score(truth, model.labels_) == 1
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+    (centres,) = model.cluster_centers_.values()
+    assert (centres[:, 4] == constant).all()
 
 
 def test_an_outlier_that_leaves_takes_no_digits_with_it():

@@ -88,6 +88,25 @@ def test_a_cluster_that_was_lost_for_a_while_comes_back():
     assert found(labels, newest) == {0: 1, 2: 3}
 
 
+def test_a_name_comes_back_to_its_items_and_not_to_one_that_was_moved_there():
+    labels, older = items((0, 1, 20), (1, 2, 18), (2, 3, 30), (2, 2, 1))
+    moved = [68]  # a person put one of the last group into 2
+    newest = np.where(older == 2, 1, older)  # a coarser level: 1 and 2 are one
+    newest[moved] = 2
+    assert found(labels, newest, older, by_hand=moved) == {0: 1, 1: 2, 2: 3}
+    newest = np.where(older <= 2, 9, older)  # the same, and another cluster than both: it continues as the larger
+    assert found(labels, newest, older) == {0: 9, 1: 2, 2: 3}
+    newest[moved] = 2
+    assert found(labels, newest, older, by_hand=moved, first=[2]) == {0: 9, 1: 2, 2: 3}
+    labels, older = items((0, 1, 10), (1, 2, 18), (2, 3, 30), (2, 2, 1))
+    moved = [58]
+    newest = np.where(older <= 2, 9, older)
+    newest[moved] = 2
+    assert found(labels, newest, older, by_hand=moved) == {0: 1, 1: 9, 2: 3}
+    assert found(labels, newest, older, by_hand=moved, first=[2]) == {0: 9, 1: 2, 2: 3}
+    assert found(labels, newest, older, by_hand=moved, first=[2, 9]) == {0: 1, 1: 9, 2: 3}  # named since
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_halves_that_were_one_for_a_while_are_told_apart_by_what_they_were_before(turned):
     ids = np.arange(8)

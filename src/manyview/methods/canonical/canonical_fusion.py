@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...blocks import BLOCK_BYTES, Workers
@@ -20,7 +19,7 @@ from ...engines.base import Engine, add_up, cut
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
-from ..base import MultiviewEstimator, say
+from ..base import MultiviewTransformer, say
 from ._learned import Learned
 from ._ridge import RIDGES, choose_ridge
 from ._sides import Projection, project_leaf
@@ -33,7 +32,7 @@ _NEAREST_BYTES = 64 * 2**20
 _SECONDS_PER_PRODUCT = 1e-10  # of two numbers, on one core
 
 
-class CanonicalFusion(TransformerMixin, MultiviewEstimator):
+class CanonicalFusion(MultiviewTransformer):
     """Bring views into one space, along the directions in which they agree, and add them there.
 
     Regularised canonical correlation analysis for two views, its MAXVAR generalisation for more. Choose it to cluster

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin, TransformerMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import is_sparse
@@ -17,7 +17,7 @@ from ...data.parameters import Constraints, Given, Number, check_parameters
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
-from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ..base import MultiviewTransformer, check_n_clusters, items_with_views, say
 from ..fusion_art.seen import Seen
 from ..fusion_art.settings import check_tags
 from .association_network import AssociationNetwork, are_words, tags_in_columns
@@ -28,7 +28,7 @@ __all__ = ["CrossModalClustering"]
 Labels = NDArray[np.intp]
 
 
-class CrossModalClustering(TransformerMixin, ClusterMixin, MultiviewEstimator):
+class CrossModalClustering(ClusterMixin, MultiviewTransformer):
     """Cluster tagged pictures by looks and tags at once: the whole system of the CCA + AHKMC paper.
 
     Tags are smoothed over the network of tags that go together (``AssociationNetwork``), looks and tags are added along

@@ -330,7 +330,7 @@ def _decide(
     elif rival < _CLEAR:
         reason = f"{chosen} clusters: the neighbours of the items fall apart most clearly there.{levels}"
     else:
-        reason = f"{chosen} clusters; {runner_up} fits almost as well.{levels}"
+        reason = f"{chosen} clusters; {runner_up} would do almost as well.{levels}"
     found = (chosen, reason, coarser, finer, runner_up, rival, numbers, score, values, level, modularity, n_items)
     return ClusterNumbers(*found)
 

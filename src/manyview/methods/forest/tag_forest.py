@@ -19,6 +19,7 @@ from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
 from ...figures import percent
+from ...steps import still
 from ..base import check_n_clusters, items_with_views, say
 from ._bins import MAX_BINS, Bins, feature_quota
 from ._clusters import MOST_CLUSTERS, mean_codes, spectral_clusters
@@ -320,7 +321,7 @@ def _reporter(n_trees: int) -> Callable[[], None]:
             clock["started"] = time.perf_counter()
         elif done == n_trees or done * 10 // n_trees > (done - 1) * 10 // n_trees:
             each = (time.perf_counter() - clock["started"]) / (done - 1)
-            left = f", about {each * (n_trees - done):,.0f} s left" if done < n_trees else ""
-            say(f"tree {done} of {n_trees}, {1000 * each:,.1f} ms each{left}")
+            left = still(each * (n_trees - done))
+            say(f"tree {done} of {n_trees}, {1000 * each:,.1f} ms each{', ' * bool(left)}{left}")
 
     return report

@@ -95,11 +95,12 @@ def _learn_one(
     else:
         unit = float(np.exp2(np.frexp(spread.max())[1])) if moves.any() else 1.0
         scale = np.full(width, 1.0 / unit)
-    mean = sums / mass
+    mean = np.clip(sums / mass, low, high)  # of a constant feature its very value, however small the others are
     distance, square = _spread(pass_over, scale, mean)
     distance, square = distance / mass, square / mass
     varies = bool(moves.any()) and distance > 0
-    centred = not sparse and float(((mean * scale) ** 2).sum()) > _OFFSET * square
+    with np.errstate(over="ignore"):
+        centred = not sparse and float(((mean * scale) ** 2).sum()) > _OFFSET * square
     shift = mean.astype(matrix.dtype).astype(np.float64) if centred else np.zeros(width)
     if "mean_distance" in steps and varies:
         scale, unit, square, distance = scale / distance, 1.0, square / distance**2, 1.0
@@ -165,5 +166,7 @@ def _spread_leaf(rows: Rows, leaf: slice, shared: tuple[ViewFrame, Centroids], _
 
 def _spread(pass_over: _Pass, scale: Floats, mean: Floats) -> tuple[float, float]:
     frame = replace(pass_over.frame, scale=scale)
-    distance, square = pass_over.over(_spread_leaf, (frame, frame.centroids(mean[None, :])), np.add)
+    with np.errstate(over="ignore"):  # lengths and products of a mean far from 0, which no distance takes here
+        centre = frame.centroids(mean[None, :])
+    distance, square = pass_over.over(_spread_leaf, (frame, centre), np.add)
     return float(distance), float(square)

@@ -19,7 +19,9 @@ be cut to a fifth, or grow to five times its size, but not both change most of i
 _MAJORITY = 1 / 2
 
 
-def continued_clusters(labels: Ids, own: Ids, first: Iterable[int] = (), earlier: Iterable[Ids] = ()) -> dict[int, int]:
+def continued_clusters(
+    labels: Ids, own: Ids, first: Iterable[int] = (), earlier: Iterable[Ids] = (), only_first: bool = False
+) -> dict[int, int]:
     """The identity each label of a new run continues, by the items they share; labels that continue none are absent.
 
     labels : of the new run, one per item that was there before; -1 for none
@@ -28,6 +30,7 @@ def continued_clusters(labels: Ids, own: Ids, first: Iterable[int] = (), earlier
         by ``FLOOR``'s measure, that holds before all else
     earlier : the identities of the same items at other times. Where labels share as many items with an identity, as
         the halves of a cluster do that was two before, it goes to the one that shared more with it then
+    only_first : leave it at those with a name or pin
 
     A matching with the largest number of shared items, among pairs above ``FLOOR``, so that no identity goes
     to two labels.
@@ -38,7 +41,8 @@ def continued_clusters(labels: Ids, own: Ids, first: Iterable[int] = (), earlier
     alike = 2.0 * table / np.maximum(1, sizes[:, None] + before)
     weights = table + _ties(labels, list(earlier), numbers, identities)
     chosen: dict[int, int] = {}
-    for allowed in (np.isin(identities, list(first)) & (alike >= _MAJORITY), alike >= FLOOR):
+    named = np.isin(identities, list(first)) & (alike >= _MAJORITY)
+    for allowed in (named,) if only_first else (named, alike >= FLOOR):
         rows = np.setdiff1d(np.arange(numbers.size), list(chosen))
         columns = np.setdiff1d(np.arange(identities.size), list(chosen.values()))
         weight = np.where(allowed, weights, 0)[np.ix_(rows, columns)]
@@ -66,7 +70,8 @@ def identities_of_labels(
 
     ids, labels : the new run's items, ascending, and their labels
     states : earlier states, the newest first; older ones are asked, one after another, about labels that are left, so
-        that a cluster that was lost for a while comes back as itself
+        that a cluster that was lost for a while comes back as itself. Those with a person's name or pin come before
+        clusters that nobody named, also where they were lost
     by_hand : items that a person put where they are. They need no label to stay there, and must not draw the others
         after them: labels are matched by their other items first, and by all only where most items are such
     merged : identities that a person merged away -> what they were merged into. A label that continues nothing, but
@@ -78,25 +83,26 @@ def identities_of_labels(
         return {}
     open_labels = labels.astype(np.int64)
     found: dict[int, int] = {}
-    taken = np.unique(known[0].own)  # what is there now is not what was lost
+    # what is there now is not what was lost; a cluster of which only moved items are there is
+    taken = np.unique(known[0].own[~np.isin(known[0].ids, hand)])
 
-    def match(then: Then, without: Ids, only: Ids | None = None) -> None:
+    def match(then: Then, without: Ids, only: Ids | None = None, only_named: bool = False) -> None:
         nonlocal taken
         _, new, old = np.intersect1d(ids, then.ids, assume_unique=True, return_indices=True)
         own = np.where(np.isin(then.own[old], without), -1, then.own[old])
         now = open_labels[new] if only is None else np.where(np.isin(open_labels[new], only), open_labels[new], -1)
         put = np.isin(then.ids[old], hand) if only is None else np.zeros(old.size, dtype=bool)
         earlier = [_identity(other, then.ids[old]) for other in known if other is not then]
-        continued = continued_clusters(np.where(put, -1, now), np.where(put, -1, own), protected, earlier)
+        continued = continued_clusters(np.where(put, -1, now), np.where(put, -1, own), protected, earlier, only_named)
         found.update(continued)
         taken = np.union1d(taken, list(continued.values()))
         open_labels[np.isin(open_labels, list(continued))] = -1
 
-    nobody = np.zeros(0, dtype=np.int64)
-    for number, then in enumerate(known):
-        match(then, nobody if number == 0 else taken)
-        if (open_labels < 0).all():
-            return found
+    for only_named in (True, False):
+        for number, then in enumerate(known):
+            match(then, taken if number else np.array(list(found.values()), dtype=np.int64), only_named=only_named)
+            if (open_labels < 0).all():
+                return found
     match(known[0], np.array(list(found.values()), dtype=np.int64), _mostly(open_labels, np.isin(ids, hand)))
     _, new, old = np.intersect1d(ids, known[0].ids, assume_unique=True, return_indices=True)
     return found | parts_of_merges(open_labels[new], known[0].own[old], merged or {})

@@ -19,6 +19,7 @@ from ...data.checks import check_choice
 from ...data.tags import TagTable, match_key
 from ...describe.names import SEPARATOR
 from ...errors import ParameterError
+from ...figures import counted
 from ...meaning.first_tags import TagGroup, tags_by_cluster, tags_by_picture, who_shows
 from ...meaning.words import word_number
 from ...types import Progress
@@ -238,7 +239,8 @@ def first_tags(
     silent = set(map(match_key, silent_words(collection)))
     rows = [row for row in rows if match_key(row[1]) not in silent]
     words = sorted({row[1] for row in rows})
-    said = [f"{len(words)} words for {len({row[0] for row in rows})} pictures, by what they show, {by} by {by}."]
+    pictures = counted(len({row[0] for row in rows}), "picture")
+    said = [f"{counted(len(words), 'word')} for {pictures}, by what they show, {by} by {by}."]
     with collection.transaction():
         numbers = collection.tagging.numbers(words)
         run = collection.runs.save_proposals(

@@ -144,7 +144,7 @@ def _why_kept(best: CopyRow, next_best: CopyRow) -> str:
         return "its name is no copy's"
     if (best.size or 0) > (next_best.size or 0):
         return "the larger file"
-    return "the first by name"
+    return "the shorter name" if len(best.key) < len(next_best.key) else "the first by name"
 
 
 def _why_not(row: CopyRow, best: CopyRow) -> str:
@@ -156,7 +156,9 @@ def _why_not(row: CopyRow, best: CopyRow) -> str:
         return f"less is known of it: {_facts(row)}"
     if _has_copy_name(row) and not _has_copy_name(best):
         return "its name is a copy's"
-    return "the smaller file" if (row.size or 0) < (best.size or 0) else "the later name"
+    if (row.size or 0) < (best.size or 0):
+        return "the smaller file"
+    return "the longer name" if len(row.key) > len(best.key) else "the later name"
 
 
 def mark_duplicates(
