@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from ..blocks import Workers, row_blocks
 from ..data.tags import TagTable, as_tag_table
 from ..data.views import Views
 from ..errors import ViewError
-from ..types import Ints, Singles
+from ..types import Floats, Ints, Singles
 from .batch import Batch
 from .items import Items
 from .models import Extras
 from .nearest import Nearest
+from .population import Population
 from .proposals import best_of_rows
 from .reasons import Pairs, Told, explain_pairs
 from .recipe import Recipe
@@ -52,6 +53,13 @@ class Asked:
 
         yield from threads.map(part, row_blocks(self.n_asked, self._per_row))
 
+    def record(self, batch: Batch, row: Any, scores: Singles) -> Floats:
+        """How likely the owner's record would contain each tag, for one score per row of the batch that is named.
+
+        What was measured on items with tags holds for those that are of their kind.
+        """
+        return np.asarray(self.recipe.record(scores, batch.is_cold[row]) * batch.like[row])
+
     def parts(self, rows: Ints) -> list[Ints]:
         """Some rows in blocks of a size that can be scored at once."""
         return [rows[block] for block in row_blocks(rows.size, self._per_row)]
@@ -83,24 +91,39 @@ class Asked:
 
 
 def asked_in_fit(
-    items: Items, recipe: Recipe, divisor: Singles, ids: NDArray[Any], tags: Any, refused: Any, answers: Extras
+    items: Items,
+    recipe: Recipe,
+    population: Population,
+    divisor: Singles,
+    ids: NDArray[Any],
+    tags: Any,
+    refused: Any,
+    answers: Extras,
 ) -> Asked:
     """The items of the fit, each itself left out; ``tags`` and ``refused`` are theirs."""
 
     def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
-        return answers.add(items.batch(rows, tags), rows), items.near(rows)
+        batch, near = answers.add(items.batch(rows, tags), rows), items.near(rows)
+        return replace(batch, like=population.of(near, batch.speaks, ~batch.is_cold)), near
 
     return Asked(items, recipe, items.n_items, divisor.size, ids, refused, divisor, make)
 
 
 def asked_of_new(
-    items: Items, recipe: Recipe, divisor: Singles, views: Views | None, table: TagTable, answers: Extras
+    items: Items,
+    recipe: Recipe,
+    population: Population,
+    divisor: Singles,
+    views: Views | None,
+    table: TagTable,
+    answers: Extras,
 ) -> Asked:
     """New items, by their views, their tags in the fit's vocabulary, or both."""
 
     def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
         batch, near = items.new_batch(None if views is None else views[rows], table.yes[rows])
-        return answers.add(batch, rows), near
+        batch = answers.add(batch, rows)
+        return replace(batch, like=population.of(near, batch.speaks, ~batch.is_cold)), near
 
     ids = np.arange(table.n_items) if views is None else views.ids
     return Asked(items, recipe, table.n_items, divisor.size, ids, table.no, divisor, make)

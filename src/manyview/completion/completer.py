@@ -29,6 +29,7 @@ from .models import (
     answers_to_learn_from,
     check_model,
 )
+from .population import Population, fit_population
 from .probability import (
     check_decisions,
     completeness_from_answers,
@@ -98,6 +99,7 @@ class TagCompleter(MultiviewEstimator):
         whether it was "given", "estimated" or came from "decisions"
     untouched_share_ : float, the share of the items without tags taken to be not looked at yet
     untouched_scale_ : float, what answers on such items have taught: how many more were right than promised
+    n_unlike_ : float, about how many items without tags are something that no tagged item is; little is promised there
     item_ids_ : ndarray (n_items,)
     fitted_ : dict, all that was learned
 
@@ -199,7 +201,7 @@ class TagCompleter(MultiviewEstimator):
                 names = (*COMBINED, "words", *names[len(COMBINED) :])
             extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
             recipe, judged = fit_recipe(names, items, table.yes, extras, rng, threads, tell)
-            self._keep(table, items, recipe)
+            self._keep(table, items, recipe, fit_population(items.neighbours, items.speaks, has_tags))
             self._set_completeness(recipe, judged)
         return self
 
@@ -223,7 +225,7 @@ class TagCompleter(MultiviewEstimator):
         found = np.empty((asked.n_asked, asked.n_tags), dtype=np.float32)
         with workers(self.n_jobs) as threads:
             for rows, batch, scores in asked.blocks(threads):
-                record = asked.recipe.record(scores, batch.is_cold[:, None])
+                record = asked.record(batch, np.arange(len(scores))[:, None], scores)
                 found[rows] = self._probability(record, self._new_share(batch)[:, None])
         return found
 
@@ -263,7 +265,7 @@ class TagCompleter(MultiviewEstimator):
         with workers(self.n_jobs) as threads:
             for batch, row, item, column, score in asked.best(int(top), least, never, threads):
                 carried += [] if hierarchy is None else [batch.tags]
-                record = asked.recipe.record(score, batch.is_cold[row])
+                record = asked.record(batch, row, score)
                 parts.append((item, column, score, record, self._new_share(batch)[row]))
         items, columns, scores, records, new = (np.concatenate(part) for part in zip(*parts, strict=True))
         del parts  # of a million items 180 MB
@@ -343,14 +345,20 @@ class TagCompleter(MultiviewEstimator):
         self.item_ids_ = ids.astype(str) if ids.dtype.hasobject else ids
         return views, table
 
-    def _keep(self, table: TagTable, items: Items, recipe: Recipe) -> None:
+    def _keep(self, table: TagTable, items: Items, recipe: Recipe, population: Population) -> None:
         self.tag_names_, self.tags_, self.refused_ = list(table.names), table.yes, table.no
         self.sources_, self.weights_ = list(recipe.sources), recipe.weights
         self.penalties_ = {} if recipe.penalties is None else pack(recipe.penalties)
         self.penalties_.pop("kind", None)
         # Neighbours look the tags up in tags_; they are not kept twice.
-        self.fitted_ = {"items": pack(items.forgetting()), "recipe": pack(recipe.with_neighbours_tags(None))}
+        self.fitted_ = {
+            "items": pack(items.forgetting()),
+            "recipe": pack(recipe.with_neighbours_tags(None)),
+            "population": pack(population),
+        }
         self._at_hand = items  # with the features of few items; not saved
+        like = population.of(items.neighbours, items.speaks, np.diff(table.yes.indptr) > 0)
+        self.n_unlike_ = float(np.sum(1.0 - like))
 
     def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
         self.untouched_share_ = share_new(np.diff(self.tags_.indptr), self.completeness)
@@ -371,21 +379,26 @@ class TagCompleter(MultiviewEstimator):
     def _recipe(self) -> Recipe:
         return unpack(self.fitted_["recipe"]).with_neighbours_tags(self.tags_)
 
+    def _population(self) -> Population:
+        kept = self.fitted_.get("population")  # not in what earlier versions saved
+        return fit_population((), *np.zeros((2, 0), dtype=bool)) if kept is None else unpack(kept)
+
     def _asked(self, X: Any, tags: Any) -> Asked:
         """The items of ``fit`` where neither views nor tags are given, new ones otherwise."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self, "fitted_")
         items, recipe, source = self._items(), self._recipe(), self.sources_[-1]
+        known = (items, recipe, self._population())
         counts = np.asarray(self.tags_.sum(axis=0)).ravel()
         prior = prior_of(counts, items.n_items) if self.rare_words else np.ones(counts.size)
         divisor = np.sqrt(prior).astype(np.float32)
         if X is None and tags is None:
             answers = answers_in_fit(self.model, source)
-            return asked_in_fit(items, recipe, divisor, self.item_ids_, self.tags_, self.refused_, answers)
+            return asked_in_fit(*known, divisor, self.item_ids_, self.tags_, self.refused_, answers)
         views = self._new_views(X) if X is not None else None
         table = tags_in_vocabulary(tags, self.tag_names_, None if views is None else views.n_items)
-        return asked_of_new(items, recipe, divisor, views, table, answers_on_new(self.model, source, views))
+        return asked_of_new(*known, divisor, views, table, answers_on_new(self.model, source, views))
 
     # -- probabilities
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
 from ..errors import ViewWarning
-from ..types import Ints, Singles
+from ..types import Ints, Mask, Singles
 from .batch import Batch
 from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make_lists, nearest_of_all, weights_of
-from .view_space import ViewSpace, fit_kernel, open_view
+from .view_space import ViewSpace, fit_kernel, open_view, speaking
 
 __all__ = ["Items", "fit_items", "warn_silent_views"]
 
@@ -95,7 +95,12 @@ class Items:
     def batch(self, rows: Ints, tags: Any, with_neighbours: bool = True) -> Batch:
         """Some items of the fit; ``tags`` are those of all items. Ridges do without the neighbours."""
         near = self.mixed(self.near(rows), rows.size) if with_neighbours else None
-        return Batch(tags[rows], self.features(rows), near, rows, self.words(rows))
+        return Batch(tags[rows], self.features(rows), near, rows, self.words(rows), speaks=self.speaks[rows])
+
+    @cached_property
+    def speaks(self) -> Mask:
+        """(n_items, n_views): which views say something of each item."""
+        return np.array([space.has for space in self.spaces], dtype=bool).reshape(-1, self.n_items).T
 
     def near(self, rows: Ints) -> list[Nearest]:
         """The neighbours of items of the fit in each view."""
@@ -118,7 +123,9 @@ class Items:
             parts.append(space.features(units))
             able = space.has & self.searched
             near.append(find_nearest(units, space.units, able, self.n_neighbours, alone, lists=self.lists[v]))
-        return Batch(tags, self._side_by_side(parts, size), self.mixed(near, size), None, self._words(found)), near
+        features, words = self._side_by_side(parts, size), self._words(found)
+        speaks = np.array([speaking(units) for units in found], dtype=bool).reshape(-1, size).T
+        return Batch(tags, features, self.mixed(near, size), None, words, speaks=speaks), near
 
     def mixed(self, near: Sequence[Nearest], size: int) -> Any:
         """Neighbours of all views in one matrix (size, n_items): each view an item has counts the same."""

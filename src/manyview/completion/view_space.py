@@ -13,7 +13,7 @@ from ..blocks import Workers, row_blocks
 from ..data.read_back import Factors, counts_of, find_factors
 from ..types import Floats, Ints, Singles
 
-__all__ = ["ViewSpace", "fit_kernel", "open_view", "unit_rows"]
+__all__ = ["ViewSpace", "fit_kernel", "open_view", "speaking", "unit_rows"]
 
 
 _WIDTH_SAMPLE = 2_000
@@ -55,7 +55,7 @@ class ViewSpace:
         """Centred kernel features of some unit rows; a row of zeros where there is no evidence."""
         if not self.n_features:
             return np.zeros((units.shape[0], 0), dtype=np.float32)
-        return self.features_by(self.cosines(units), _speaks(units))
+        return self.features_by(self.cosines(units), speaking(units))
 
     def features_by(self, cosines: Singles, speaks: NDArray[np.bool_]) -> Singles:
         """The same from the cosines with the landmarks, which are overwritten, and whether each row says anything."""
@@ -77,7 +77,7 @@ def open_view(
     shift, scale = _column_statistics(matrix, present)
     factors = find_factors(matrix, present) if is_sparse(matrix) else None
     units = unit_rows(matrix, present, shift, scale, factors)
-    has = _speaks(units)
+    has = speaking(units)
     able = np.flatnonzero(has)
     landmarks = np.sort(rng.choice(able, size=min(n_landmarks, able.size), replace=False)).astype(np.int64)
     none = np.zeros((landmarks.size, 0), dtype=np.float32)
@@ -176,7 +176,7 @@ def _column_statistics(matrix: Matrix, present: NDArray[np.bool_]) -> tuple[Floa
     return mean, scale
 
 
-def _speaks(units: Matrix) -> NDArray[np.bool_]:
+def speaking(units: Matrix) -> NDArray[np.bool_]:
     """Which rows are not empty."""
     if is_sparse(units):
         filled: NDArray[np.bool_] = np.diff(units.indptr) > 0

@@ -23,7 +23,7 @@ from ...data.checks import check_number
 from ...data.tags import TagTable, match_key
 from ...data.views import Views
 from ...errors import ParameterError
-from ...figures import percent
+from ...figures import counted, percent
 from ...renamed import renamed
 from ...types import Progress
 from ..compute import Computed, compute_views, default_views
@@ -51,6 +51,8 @@ __all__ = [
 ]
 
 _STEP = "tag completion"
+_WAY = 2
+"""In which proposals are made; another number where they would come out otherwise, so that none of before stay."""
 
 
 class Line(NamedTuple):
@@ -140,6 +142,11 @@ def suggest_tags(
             told = _Reasons(file, found, progress)
             doubts = found_doubts(completer, numbers, ids)
         said += [f"items with tags have {percent(completer.completeness_)} of their true tags ({_how(completer)})."]
+        if (unlike := round(completer.n_unlike_)) > 0:
+            said += [
+                f"about {counted(unlike, 'item')} without tags {'look' if unlike > 1 else 'looks'} like none that has "
+                "any, so little is promised for them: tag one of each kind, and ask again."
+            ]
         said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
         tagged = np.diff(tags.yes.indptr) > 0
         run = collection.runs.save_proposals(
@@ -204,7 +211,7 @@ def _state(
     words: Sequence[Any],
 ) -> str:
     """A word that is another one when anything that proposals depend on is."""
-    total = hashlib.sha256(as_json([list(tags.names), views, settings, given, scale, list(words)]).encode())
+    total = hashlib.sha256(as_json([_WAY, list(tags.names), views, settings, given, scale, list(words)]).encode())
     for matrix in (tags.yes, tags.no):
         total.update(matrix.indptr.tobytes() + matrix.indices.tobytes())
     total.update(ids.tobytes())

@@ -1,0 +1,86 @@
+"""Items without tags that are something else than those with tags: nothing is promised for them."""
+
+import numpy as np
+import pytest
+
+import manyview
+from manyview import TagCompleter
+from manyview.completion.nearest import Nearest
+from manyview.completion.population import fit_population
+
+K, EACH, WIDTH = 6, 60, 40
+
+
+@pytest.fixture
+def groups(seed):
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(K), EACH)
+    rows = rng.normal(size=(K, WIDTH))[of] + 0.7 * rng.normal(size=(K * EACH, WIDTH))
+    return rows.astype(np.float32), of, rng
+
+
+def tags_of(of, known):
+    return [[f"group {group}"] if has else [] for group, has in zip(of, known, strict=True)]
+
+
+def judged(rows, of, known):
+    """Probability of the best tag for every untagged item, and whether it is the right one."""
+    model = TagCompleter(random_state=0).fit([rows], tags_of(of, known))
+    probability = model.tag_probabilities()[~known]
+    best = probability.argmax(axis=1)
+    right = np.array(model.tag_names_)[best] == np.char.add("group ", of[~known].astype(str))
+    return probability.max(axis=1), right, model
+
+
+def test_a_random_part_is_of_one_kind(groups):
+    rows, of, rng = groups
+    for share in (0.1, 0.5):
+        known = rng.random(of.size) < share
+        _, _, model = judged(rows, of, known)
+        assert (model._population().share == 1).all() and model.n_unlike_ == 0
+
+
+@pytest.mark.parametrize("n_tagged", [1, 2, 4])
+def test_groups_that_nobody_has_tagged_are_promised_nothing(groups, n_tagged):
+    """Whole subjects were tagged, half of their items; of the other subjects every proposal is wrong."""
+    rows, of, rng = groups
+    known = (of < n_tagged) & (rng.random(of.size) < 0.5)
+    promised, right, model = judged(rows, of, known)
+    other = of[~known] >= n_tagged
+    assert promised[other].mean() < 0.2 and (promised[other] >= 0.5).mean() < 0.02
+    likely = promised >= 0.5
+    assert likely[~other].mean() > 0.4 and right[likely].mean() > 0.9
+    assert abs(promised.mean() - right.mean()) < 0.1
+    assert model.n_unlike_ == pytest.approx(other.sum(), rel=0.15)
+
+
+def test_new_items_and_a_saved_model(groups, tmp_path):
+    rows, of, rng = groups
+    known = (of < 1) & (rng.random(of.size) < 0.5)
+    _, _, model = judged(rows, of, known)
+    likely = model.tag_probabilities([rows[~known]]).max(axis=1)
+    assert likely[of[~known] == 0].mean() > 0.5 and likely[of[~known] > 0].mean() < 0.1
+    manyview.save(model, tmp_path / "model")
+    again = manyview.load(tmp_path / "model")
+    assert np.array_equal(again.tag_probabilities(), model.tag_probabilities())
+    del again.fitted_["population"]  # as an earlier version saved it
+    assert again.tag_probabilities()[~known].max(axis=1)[of[~known] > 0].mean() > 0.5
+
+
+def test_by_hand():
+    """Four tagged items, .5, .6, .7 and .8 from their nearest; of 40 others 36 are farther than any of them."""
+    cosines = np.array([0.5, 0.6, 0.7, 0.8, *[0.1] * 36, 0.55, 0.65, 0.75, 0.9])[:, None].astype(np.float32)
+    near = [Nearest(np.zeros((44, 1), dtype=np.int32), cosines)]
+    has_tags = np.arange(44) < 4
+    speaks = np.ones((44, 1), dtype=bool)
+    found = fit_population(near, speaks, has_tags)
+    falling = np.array([36.5, 1.5, 1.5, 1.5, 1.5])
+    assert np.allclose(found.share, np.minimum(1, np.mean([1.5, 1.5, 1.5]) / falling))
+    like = found.of(near, speaks, has_tags)
+    assert np.allclose(like[4:40], 1.5 / 36.5) and (like[:4] == 1).all() and (like[40:] == 1).all()
+    assert (found.of(near, ~speaks, has_tags) == 1).all()  # without a view nothing tells
+
+
+def test_without_views_nothing_is_known_of_kinds():
+    model = TagCompleter(random_state=0).fit(None, [["a", "b"], ["a"], ["b", "c"], ["c"], []])
+    assert (model._population().share == 1).all() and model.tag_probabilities().shape == (5, 3)
