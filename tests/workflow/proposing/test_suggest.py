@@ -17,7 +17,7 @@ from manyview.workflow.proposing.suggest import completeness_of_record, line, op
 from manyview.workflow.reading.index import Index
 from manyview.writeback.proposal_files import shown, write_proposals
 
-from ..tagged import make_collection, truth
+from ..tagged import make_collection, make_tagged, truth
 
 
 @pytest.fixture(scope="module")
@@ -183,6 +183,22 @@ def test_tags_alone_are_enough(tmp_path):
         assert "no views, tags alone." in found.said
         best = {p.item_id: p.tag for p in reversed(open_proposals(collection, min_probability=0.2))}
         assert best[1] == "sand" and best[6] == "ski"
+
+
+def test_who_has_tagged_one_subject_is_told_that_the_others_are_unlike_it(tmp_path):
+    path = make_tagged(tmp_path)
+    with np.load(path) as file:
+        held = dict(file)
+    held["view_looks"] += 3 * np.eye(4, 8, dtype=np.float32)[held["y"]]  # subjects stand apart
+    held["tags"][held["y"] != 1] = 0
+    held["tags"][:120] = 0
+    np.savez(path, **held)
+    with Collection.create(tmp_path / "c.manyview", path) as collection:
+        found = suggest_tags(collection, n_jobs=1)
+        [told] = [one for one in found.said if "unlike all that have any" in one]
+        assert 150 < int(told.split()[1]) < 200  # 180 are of other subjects
+        asked = {p.item_id for p in open_proposals(collection, min_probability=0.5)}
+        assert asked and all("sea" in truth(item) for item in asked)
 
 
 # --- how complete is the record? ---

@@ -143,10 +143,8 @@ def suggest_tags(
             doubts = found_doubts(completer, numbers, ids)
         said += [f"items with tags have {percent(completer.completeness_)} of their true tags ({_how(completer)})."]
         if (unlike := round(completer.n_unlike_)) > 0:
-            said += [
-                f"about {counted(unlike, 'item')} without tags {'look' if unlike > 1 else 'looks'} like none that has "
-                "any, so little is promised for them: tag one of each kind, and ask again."
-            ]
+            some = f"about {counted(unlike, 'item')} without tags {'are' if unlike > 1 else 'is'}"
+            said += [f"{some} unlike all that have any: little is promised there. Tag one of each kind, and ask again."]
         said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
         tagged = np.diff(tags.yes.indptr) > 0
         run = collection.runs.save_proposals(
