@@ -68,9 +68,11 @@ def test_new_items_and_a_saved_model(groups, tmp_path):
 
 
 def test_by_hand():
-    """Four tagged items, .5, .6, .7 and .8 from their nearest; of 40 others 36 are farther than any of them."""
-    cosines = np.array([0.5, 0.6, 0.7, 0.8, *[0.1] * 36, 0.55, 0.65, 0.75, 0.9])[:, None].astype(np.float32)
-    near = [Nearest(np.zeros((44, 1), dtype=np.int32), cosines)]
+    """Four tagged items, .5, .6, .7 and .8 from their second nearest; of 40 others 36 are farther than any of them."""
+    second = np.array([0.5, 0.6, 0.7, 0.8, *[0.1] * 36, 0.55, 0.65, 0.75, 0.9], dtype=np.float32)
+    near = [
+        Nearest(np.zeros((44, 3), dtype=np.int32), np.column_stack([np.full_like(second, 0.95), second, second / 2]))
+    ]
     has_tags = np.arange(44) < 4
     speaks = np.ones((44, 1), dtype=bool)
     found = fit_population(near, speaks, has_tags)
@@ -79,6 +81,17 @@ def test_by_hand():
     like = found.of(near, speaks, has_tags)
     assert np.allclose(like[4:40], 1.5 / 36.5) and (like[:4] == 1).all() and (like[40:] == 1).all()
     assert (found.of(near, ~speaks, has_tags) == 1).all()  # without a view nothing tells
+
+
+def test_pictures_of_one_moment_do_not_make_all_others_strangers(groups):
+    """Every moment is there four times, all but alike, and tagged as a whole or not at all."""
+    rows, of, rng = groups
+    moments = np.repeat(np.arange(of.size)[:: EACH // 20], 4)
+    rows = rows[moments] + 0.05 * rng.normal(size=(moments.size, WIDTH)).astype(np.float32)
+    known = (rng.random(of.size) < 0.5)[moments]
+    promised, right, _ = judged(rows, of[moments], known)
+    likely = promised >= 0.5
+    assert likely.mean() > 0.5 and right[likely].mean() > 0.8
 
 
 def test_without_views_nothing_is_known_of_kinds():

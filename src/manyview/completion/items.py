@@ -76,7 +76,7 @@ class Items:
 
         for _ in threads.map(fill, row_blocks(self.n_items, 8.0 * max(1, width))):
             pass
-        return _Remembering(**vars(self), kept=kept)
+        return _Remembering(**{one.name: getattr(self, one.name) for one in fields(Items)}, kept=kept)
 
     def forgetting(self) -> Items:
         """The same without them."""

@@ -22,18 +22,20 @@ _FEW, _MANY = 100, 10_000
 
 @dataclass(frozen=True)
 class Population:
-    """How likely an item is of the kind of those with tags, by how near it is to the nearest of them.
+    """How likely an item is of the kind of those with tags, by how near it is to some of them.
 
-    ``closest``, one per view: the cosine of each tagged item with the nearest other one, sorted. ``means`` (n_tagged,):
-    where in these each tagged item stands, the mean of its views, sorted. ``share`` (n_steps,): how likely an item is
-    of their kind that is as near to them as this tenth of themselves, the farthest first; all ones where nothing
-    speaks against it.
+    ``rank``: to the how many-th nearest, the root of how many there are; the very nearest may be another picture of the
+    same moment, tagged with it. ``closest``, one per view: the cosine of each tagged item with that other one, sorted.
+    ``means`` (n_tagged,): where in these each tagged item stands, the mean of its views, sorted. ``share`` (n_steps,):
+    how likely an item is of their kind that is as near to them as this tenth of themselves, the farthest first; all
+    ones where nothing speaks against it.
 
     Were the tagged ones a random part, an item without tags would be as near to them as they are to each other: one in
     ten farther than nine tenths of them. Where far more are that far, most of these are something that nobody has
     tagged yet.
     """
 
+    rank: int
     closest: tuple[Singles, ...]
     means: Floats
     share: Floats
@@ -45,7 +47,7 @@ class Population:
         """
         if self.share.min(initial=1.0) >= 1.0:
             return np.ones(has_tags.size)
-        mean = _standing(self.closest, near, speaks)
+        mean = _standing(self.closest, [_near(one, self.rank) for one in near], speaks)
         step = _steps(mean, self.means, self.share.size)
         return np.where(has_tags | np.isnan(mean), 1.0, self.share[step])
 
@@ -55,9 +57,11 @@ def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask) -> Pop
     from scipy.optimize import isotonic_regression
 
     if not near:
-        return Population((), np.zeros(0), np.ones(1))
-    closest = tuple(np.sort(_nearest(one)[has_tags & speaks[:, v]]) for v, one in enumerate(near))
-    mean = _standing(closest, near, speaks)
+        return Population(1, (), np.zeros(0), np.ones(1))
+    rank = max(1, round(float(has_tags.sum()) ** 0.5))
+    cosines = [_near(one, rank) for one in near]
+    closest = tuple(np.sort(one[has_tags & speaks[:, v]]) for v, one in enumerate(cosines))
+    mean = _standing(closest, cosines, speaks)
     means = np.sort(mean[has_tags & ~np.isnan(mean)])
     others = mean[~has_tags & ~np.isnan(mean)]
     n_steps = min(_STEPS, means.size + 1)
@@ -68,20 +72,21 @@ def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask) -> Pop
         # has more has others beside them.
         falling = isotonic_regression(counts + 0.5, increasing=False).x
         share = np.minimum(1.0, np.mean(counts[n_steps // 2 :] + 0.5) / falling)
-    return Population(closest, means, share)
+    return Population(rank, closest, means, share)
 
 
-def _nearest(found: Nearest) -> Singles:
-    """Cosines with the nearest; 0 where there is nobody."""
-    return found.cosines[:, 0] if found.cosines.shape[1] else np.zeros(found.cosines.shape[0], dtype=np.float32)
+def _near(found: Nearest, rank: int) -> Singles:
+    """Cosines with the tagged item of that rank, or the last that was sought; 0 where there is nobody."""
+    n_sought = found.cosines.shape[1]
+    return found.cosines[:, min(rank, n_sought) - 1] if n_sought else np.zeros(found.cosines.shape[0], dtype=np.float32)
 
 
-def _standing(closest: Sequence[Singles], near: Sequence[Nearest], speaks: Mask) -> Floats:
-    """The share of tagged items as far from the nearest other, the mean of an item's views; NaN without any."""
+def _standing(closest: Sequence[Singles], cosines: Sequence[Singles], speaks: Mask) -> Floats:
+    """The share of tagged items that are as far from others of them, the mean of an item's views; NaN without any."""
     total, n_views = np.zeros(speaks.shape[0]), np.zeros(speaks.shape[0])
-    for v, (known, one) in enumerate(zip(closest, near, strict=True)):
+    for v, (known, one) in enumerate(zip(closest, cosines, strict=True)):
         if known.size:
-            total += np.where(speaks[:, v], np.searchsorted(known, _nearest(one), side="right") / known.size, 0.0)
+            total += np.where(speaks[:, v], np.searchsorted(known, one, side="right") / known.size, 0.0)
             n_views += speaks[:, v]
     return np.where(n_views > 0, total / np.maximum(n_views, 1), np.nan)
 
