@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from manyview import TagCompleter
+from manyview.completion.population import ONE_KIND
 
 from .pictures import picture_collection
 from .table import Table
@@ -67,7 +68,8 @@ def judge(found, subjects: np.ndarray, how: str, share: float, seed: int) -> dic
     model = TagCompleter(random_state=0).fit([rows], lists)
     untagged = np.flatnonzero(np.diff(model.tags_.indptr) == 0)
     now = model.tag_probabilities()[untagged]
-    del model.fitted_["population"]
+    items = model._items()
+    vars(items).update(population=ONE_KIND, like=np.ones(items.n_items))
     before = model.tag_probabilities()[untagged]
     true = np.array([[name in words[i] for name in model.tag_names_] for i in untagged])
     told: dict[str, float] = {"tagged": len(words) - untagged.size}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from .batch import Batch
 from .items import Items
 from .models import Extras
 from .nearest import Nearest
-from .population import Population
 from .proposals import best_of_rows
 from .reasons import Pairs, Told, explain_pairs
 from .recipe import Recipe
@@ -91,39 +90,24 @@ class Asked:
 
 
 def asked_in_fit(
-    items: Items,
-    recipe: Recipe,
-    population: Population,
-    divisor: Singles,
-    ids: NDArray[Any],
-    tags: Any,
-    refused: Any,
-    answers: Extras,
+    items: Items, recipe: Recipe, divisor: Singles, ids: NDArray[Any], tags: Any, refused: Any, answers: Extras
 ) -> Asked:
     """The items of the fit, each itself left out; ``tags`` and ``refused`` are theirs."""
 
     def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
-        batch, near = answers.add(items.batch(rows, tags), rows), items.near(rows)
-        return replace(batch, like=population.of(near, batch.speaks, ~batch.is_cold)), near
+        return answers.add(items.batch(rows, tags), rows), items.near(rows)
 
     return Asked(items, recipe, items.n_items, divisor.size, ids, refused, divisor, make)
 
 
 def asked_of_new(
-    items: Items,
-    recipe: Recipe,
-    population: Population,
-    divisor: Singles,
-    views: Views | None,
-    table: TagTable,
-    answers: Extras,
+    items: Items, recipe: Recipe, divisor: Singles, views: Views | None, table: TagTable, answers: Extras
 ) -> Asked:
     """New items, by their views, their tags in the fit's vocabulary, or both."""
 
     def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
         batch, near = items.new_batch(None if views is None else views[rows], table.yes[rows])
-        batch = answers.add(batch, rows)
-        return replace(batch, like=population.of(near, batch.speaks, ~batch.is_cold)), near
+        return answers.add(batch, rows), near
 
     ids = np.arange(table.n_items) if views is None else views.ids
     return Asked(items, recipe, table.n_items, divisor.size, ids, table.no, divisor, make)

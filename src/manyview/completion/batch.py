@@ -48,7 +48,6 @@ class Batch:
     model_scores : float32 (b, n_tags), for the sources that ask a forest
     model_hidden : float32, what a forest says of each known tag (as ``known``) that has not seen it
     model_near : Nearest, the items of the fit that a forest finds most alike, where it can tell
-    speaks : bool (b, n_views), which views say something of each item
     like : float64 (b,), how likely each is of the kind of the tagged ones (``Population``)
     """
 
@@ -61,7 +60,6 @@ class Batch:
     model_scores: Any = None
     model_hidden: Any = None
     model_near: Any = None
-    speaks: Any = None
     like: Any = None
 
     @property

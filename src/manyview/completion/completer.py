@@ -29,7 +29,6 @@ from .models import (
     answers_to_learn_from,
     check_model,
 )
-from .population import Population, fit_population
 from .probability import (
     check_decisions,
     completeness_from_answers,
@@ -201,7 +200,7 @@ class TagCompleter(MultiviewEstimator):
                 names = (*COMBINED, "words", *names[len(COMBINED) :])
             extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
             recipe, judged = fit_recipe(names, items, table.yes, extras, rng, threads, tell)
-            self._keep(table, items, recipe, fit_population(items.neighbours, items.speaks, has_tags))
+            self._keep(table, items, recipe)
             self._set_completeness(recipe, judged)
         return self
 
@@ -345,20 +344,15 @@ class TagCompleter(MultiviewEstimator):
         self.item_ids_ = ids.astype(str) if ids.dtype.hasobject else ids
         return views, table
 
-    def _keep(self, table: TagTable, items: Items, recipe: Recipe, population: Population) -> None:
+    def _keep(self, table: TagTable, items: Items, recipe: Recipe) -> None:
         self.tag_names_, self.tags_, self.refused_ = list(table.names), table.yes, table.no
         self.sources_, self.weights_ = list(recipe.sources), recipe.weights
         self.penalties_ = {} if recipe.penalties is None else pack(recipe.penalties)
         self.penalties_.pop("kind", None)
         # Neighbours look the tags up in tags_; they are not kept twice.
-        self.fitted_ = {
-            "items": pack(items.forgetting()),
-            "recipe": pack(recipe.with_neighbours_tags(None)),
-            "population": pack(population),
-        }
+        self.fitted_ = {"items": pack(items.forgetting()), "recipe": pack(recipe.with_neighbours_tags(None))}
         self._at_hand = items  # with the features of few items; not saved
-        like = population.of(items.neighbours, items.speaks, np.diff(table.yes.indptr) > 0)
-        self.n_unlike_ = float(np.sum(1.0 - like))
+        self.n_unlike_ = float(np.sum(1.0 - items.like))
 
     def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
         self.untouched_share_ = share_new(np.diff(self.tags_.indptr), self.completeness)
@@ -379,26 +373,21 @@ class TagCompleter(MultiviewEstimator):
     def _recipe(self) -> Recipe:
         return unpack(self.fitted_["recipe"]).with_neighbours_tags(self.tags_)
 
-    def _population(self) -> Population:
-        kept = self.fitted_.get("population")  # not in what earlier versions saved
-        return fit_population((), *np.zeros((2, 0), dtype=bool)) if kept is None else unpack(kept)
-
     def _asked(self, X: Any, tags: Any) -> Asked:
         """The items of ``fit`` where neither views nor tags are given, new ones otherwise."""
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self, "fitted_")
         items, recipe, source = self._items(), self._recipe(), self.sources_[-1]
-        known = (items, recipe, self._population())
         counts = np.asarray(self.tags_.sum(axis=0)).ravel()
         prior = prior_of(counts, items.n_items) if self.rare_words else np.ones(counts.size)
         divisor = np.sqrt(prior).astype(np.float32)
         if X is None and tags is None:
             answers = answers_in_fit(self.model, source)
-            return asked_in_fit(*known, divisor, self.item_ids_, self.tags_, self.refused_, answers)
+            return asked_in_fit(items, recipe, divisor, self.item_ids_, self.tags_, self.refused_, answers)
         views = self._new_views(X) if X is not None else None
         table = tags_in_vocabulary(tags, self.tag_names_, None if views is None else views.n_items)
-        return asked_of_new(*known, divisor, views, table, answers_on_new(self.model, source, views))
+        return asked_of_new(items, recipe, divisor, views, table, answers_on_new(self.model, source, views))
 
     # -- probabilities
 

@@ -15,9 +15,10 @@ from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
 from ..errors import ViewWarning
-from ..types import Ints, Mask, Singles
+from ..types import Floats, Ints, Mask, Singles
 from .batch import Batch
 from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make_lists, nearest_of_all, weights_of
+from .population import Population, fit_population
 from .view_space import ViewSpace, fit_kernel, open_view, speaking
 
 __all__ = ["Items", "fit_items", "warn_silent_views"]
@@ -95,12 +96,22 @@ class Items:
     def batch(self, rows: Ints, tags: Any, with_neighbours: bool = True) -> Batch:
         """Some items of the fit; ``tags`` are those of all items. Ridges do without the neighbours."""
         near = self.mixed(self.near(rows), rows.size) if with_neighbours else None
-        return Batch(tags[rows], self.features(rows), near, rows, self.words(rows), speaks=self.speaks[rows])
+        return Batch(tags[rows], self.features(rows), near, rows, self.words(rows), like=self.like[rows])
 
-    @cached_property
-    def speaks(self) -> Mask:
+    @property
+    def _speaks(self) -> Mask:
         """(n_items, n_views): which views say something of each item."""
         return np.array([space.has for space in self.spaces], dtype=bool).reshape(-1, self.n_items).T
+
+    @cached_property
+    def population(self) -> Population:
+        """Who is of the kind of the items with tags."""
+        return fit_population(self.neighbours, self._speaks, self.searched)
+
+    @cached_property
+    def like(self) -> Floats:
+        """How likely each item is of that kind."""
+        return self.population.of(self.neighbours, self._speaks, self.searched)
 
     def near(self, rows: Ints) -> list[Nearest]:
         """The neighbours of items of the fit in each view."""
@@ -125,7 +136,8 @@ class Items:
             near.append(find_nearest(units, space.units, able, self.n_neighbours, alone, lists=self.lists[v]))
         features, words = self._side_by_side(parts, size), self._words(found)
         speaks = np.array([speaking(units) for units in found], dtype=bool).reshape(-1, size).T
-        return Batch(tags, features, self.mixed(near, size), None, words, speaks=speaks), near
+        like = self.population.of(near, speaks, np.diff(tags.indptr) > 0)
+        return Batch(tags, features, self.mixed(near, size), None, words, like=like), near
 
     def mixed(self, near: Sequence[Nearest], size: int) -> Any:
         """Neighbours of all views in one matrix (size, n_items): each view an item has counts the same."""

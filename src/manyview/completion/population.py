@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..types import Floats, Mask, Singles
 from .nearest import Nearest
 
-__all__ = ["Population", "fit_population"]
+__all__ = ["ONE_KIND", "Population", "fit_population"]
 
 _STEPS = 10
 _SURE = 1e-3
@@ -52,12 +52,16 @@ class Population:
         return np.where(has_tags | np.isnan(mean), 1.0, self.share[step])
 
 
+ONE_KIND = Population(1, (), np.zeros(0), np.ones(1))
+"""Nothing is known that would tell items apart."""
+
+
 def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask) -> Population:
     """From the nearest tagged items of all items, in every view. Takes O(n_views n log n_tagged) time."""
     from scipy.optimize import isotonic_regression
 
     if not near:
-        return Population(1, (), np.zeros(0), np.ones(1))
+        return ONE_KIND
     rank = max(1, round(float(has_tags.sum()) ** 0.5))
     cosines = [_near(one, rank) for one in near]
     closest = tuple(np.sort(one[has_tags & speaks[:, v]]) for v, one in enumerate(cosines))

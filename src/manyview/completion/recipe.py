@@ -19,7 +19,6 @@ from .items import Items
 from .models import Extras, source_of_model
 from .nearest import InvertedLists, Nearest
 from .penalties import Penalties, choose_penalties, choose_word_penalties
-from .population import Population
 from .probability import Calibration, fit_calibration
 from .ridge import SMALLEST_DENOMINATOR, Ridge, fit_ridge, gather_moments
 from .sources import (
@@ -307,7 +306,6 @@ _KINDS: dict[str, Any] = {
         Nearest,
         Neighbours,
         Penalties,
-        Population,
         Recipe,
         Ridge,
         ViewSpace,
