@@ -8,6 +8,8 @@ from typing import Any
 __all__ = ["kernel"]
 
 # Reassociation lets sums use vector registers; "nnan" and "ninf" stay out so that NaN keeps its meaning.
+# A sum must then be taken in a loop that stores nothing: where a loop does both, the machine code looks how near the
+# arrays lie in memory and goes number by number where they are close, so that the last bit depends on addresses.
 _FASTMATH = {"reassoc", "nsz", "contract", "arcp"}
 
 

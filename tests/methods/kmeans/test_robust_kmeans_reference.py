@@ -6,6 +6,7 @@ from scipy.special import logsumexp
 from sklearn.cluster import KMeans
 
 from manyview import RobustMultiviewKMeans
+from manyview.methods.kmeans import _robust_assignment
 from manyview.methods.kmeans import _robust_kmeans_kernels as kernels
 from manyview.methods.kmeans import _scaled_view_kernels as view_kernels
 from manyview.methods.kmeans._robust_rounds import objective_and_weights
@@ -177,18 +178,41 @@ def test_kernels_equal_their_numpy_twins(dtype, seed):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 3, 8, 17, 64, 100, 252, 1025])
 def test_a_residual_is_the_same_however_it_is_made(dtype, width, seed):
-    """With the sums or without, among many rows or few: to the last bit, since lost residuals are made again."""
+    """Among many rows or few: to the last bit, since lost residuals are made again."""
     rng = np.random.default_rng(seed)
     X, F = _read_only(rng.normal(size=(50, width)).astype(dtype)), rng.normal(size=(4, width)).astype(dtype)
     scale, labels = rng.random(width).astype(dtype), rng.integers(4, size=50)
-    one, two, three = np.empty((3, 50), dtype=dtype)
-    everyone, sums = np.ones(50, dtype=bool), np.zeros((4, width))
-    view_kernels.lengths_and_sums(X, everyone, scale, labels, np.ones(50), F, 0.1, one, sums, np.zeros(4))
-    view_kernels.smoothed_lengths(X, everyone, scale, labels, F, 0.1, two)
+    one, two = np.empty((2, 50), dtype=dtype)
+    everyone, weight, sums, mass = np.ones(50, dtype=bool), np.ones(50), np.zeros((4, width)), np.zeros(4)
+    view_kernels.lengths_and_sums(X, everyone, scale, labels, weight, F, 0.1, one, sums, mass)
     for i in range(50):
         row = slice(i, i + 1)
-        view_kernels.smoothed_lengths(X[row], everyone[row], scale, labels[row], F, 0.1, three[row])
-    assert np.array_equal(one, two) and np.array_equal(two, three)
+        given = (X[row], everyone[row], scale, labels[row], weight[row], F, 0.1)
+        view_kernels.lengths_and_sums(*given, two[row], sums, mass)
+    assert np.array_equal(one, two)
+
+
+def test_a_fit_that_forgets_its_residuals_ends_with_the_same_bits(monkeypatch, seed):
+    """As one does that goes on from a point, or whose worker died: they are made again."""
+    rng = np.random.default_rng(seed)
+    views = {"a": rng.normal(size=(900, 24)).astype(np.float32), "b": rng.normal(size=(900, 9))}
+
+    def fit():
+        return RobustMultiviewKMeans(6, view_scale="minmax", n_init=2, max_iter=8, random_state=seed).fit(views)
+
+    undisturbed, kept_or_made = fit(), _robust_assignment._lengths
+    n_forgotten = []
+
+    def forgetful(rows, leaf, shared, labels):
+        n_forgotten.append(rows.kept.pop(("lengths", shared.frame.key, leaf.start), None))
+        return kept_or_made(rows, leaf, shared, labels)
+
+    monkeypatch.setattr(_robust_assignment, "_lengths", forgetful)
+    again = fit()
+    assert any(one is not None for one in n_forgotten)
+    assert np.array_equal(undisturbed.labels_, again.labels_)
+    assert np.array_equal(undisturbed.objective_, again.objective_)
+    assert all(np.array_equal(undisturbed.cluster_centers_[v], again.cluster_centers_[v]) for v in views)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

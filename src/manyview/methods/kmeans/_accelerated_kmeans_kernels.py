@@ -206,14 +206,15 @@ def fold_centres(points, scale, folded, norms):
     IN  points: float64 (K, d); scale: (d,) of the type of the rows
     OUT folded: (K, d) of that type; norms: float64 (K,)
     """
+    scaled = np.empty(points.shape[1])  # stored, so that nobody squares the scale, which may be out of range
     for k in range(points.shape[0]):
-        point = points[k]
-        f = folded[k]
+        for j in range(scaled.shape[0]):
+            scaled[j] = points[k, j] * scale[j]
         square = 0.0
-        for j in range(point.shape[0]):
-            value = point[j] * scale[j]
-            f[j] = value * scale[j]
-            square += value * value
+        for j in range(scaled.shape[0]):
+            square += scaled[j] * scaled[j]
+        for j in range(scaled.shape[0]):
+            folded[k, j] = scaled[j] * scale[j]
         norms[k] = np.sqrt(square)
 
 

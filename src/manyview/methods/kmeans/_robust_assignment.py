@@ -32,6 +32,7 @@ __all__ = [
     "label_leaf",
     "open_views",
     "round_leaf",
+    "smoothed_lengths",
     "sum_leaf",
 ]
 
@@ -238,9 +239,20 @@ def _lengths(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> li
     if kept is not None and name == shared.last_name:
         return list(kept)
     return [
-        view.smoothed_lengths(leaf, labels, shared.last_centroids[v], float(frame.eps[v]))
+        smoothed_lengths(view, leaf, labels, rows["weight"][leaf], shared.last_centroids[v], float(frame.eps[v]))
         for v, view in enumerate(views)
     ]
+
+
+def smoothed_lengths(
+    view: ScaledView, rows: slice, labels: NDArray[Any], item_weight: Floats, centroids: Centroids, eps: float
+) -> Floats:
+    """Residuals of some rows, by the code that made them the first time: a loop without the sums is another loop to a
+    compiler, which may round it in another way."""
+    lengths = np.empty(labels.size, dtype=view.dtype)
+    sums, mass = np.zeros(centroids.points.shape), np.zeros(centroids.points.shape[0])
+    view.lengths_and_sums(rows, labels.astype(np.intp), item_weight, centroids, eps, lengths, sums, mass)
+    return lengths
 
 
 def sum_leaf(rows: Rows, leaf: slice, shared: Round, labels: NDArray[Any]) -> tuple[Partial, None]:

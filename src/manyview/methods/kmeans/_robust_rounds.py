@@ -34,6 +34,7 @@ from ._robust_assignment import (
     merge_costliest,
     open_views,
     round_leaf,
+    smoothed_lengths,
     sum_leaf,
 )
 
@@ -312,7 +313,7 @@ def _move(problem: Problem, run: _Run, shared: Round, chosen: list[tuple[int, in
             row, label = slice(p, p + 1), old[p : p + 1]
             D = rows["weight"][row].astype(np.float64)
             if shared.first_lengths is None:
-                e = view.smoothed_lengths(row, label, shared.field.centroids[v], float(problem.eps[v]))
+                e = smoothed_lengths(view, row, label, D, shared.field.centroids[v], float(problem.eps[v]))
                 D = 0.5 * D / e
             to = (shared.field.centroids[v], run.sums.sums[v], run.sums.mass[v])
             view.add_differences(row, label, -D, *to)

@@ -55,36 +55,21 @@ def _squared_distance(x, f, scale):
 
 
 @kernel
-def smoothed_lengths(X, present, scale, labels, F, eps, lengths):
-    """Smoothed distance e of each row to its centroid.
-
-    IN  X, present, scale: as in ``row_norms``; labels: int (n,), below 0 for none; F: (K, d) of the type of X;
-        eps: float64
-    OUT lengths: float (n,), rounded once to its type, infinite where missing
-    """
-    for i in range(X.shape[0]):
-        call_in(X, i + _AHEAD)
-        k = labels[i]
-        lengths[i] = np.inf
-        if present[i] and k >= 0:
-            lengths[i] = np.sqrt(_squared_distance(X[i], F[k], scale) + eps * eps)
-
-
-@kernel
 def lengths_and_sums(X, present, scale, labels, item_weight, F, eps, lengths, sums, mass):
-    """The same lengths, and the differences added up with weight 1 / (2 e), e rounded; row after row.
+    """Smoothed distance e of each row to its centroid, and the differences added up with weight 1 / (2 e), e rounded.
 
-    Adding differences instead of rows keeps the digits that matter: the next centroid is the last one plus
-    sums / mass.
+    Row after row. Adding differences instead of rows keeps the digits that matter: the next centroid is the last one
+    plus sums / mass.
 
-    IN  as in ``smoothed_lengths``; item_weight: float64 (n,)
-    OUT lengths: as there; sums: float64 (K, d) and mass: float64 (K,), added to
+    IN  X, present, scale: as in ``row_norms``; labels: intp (n,), below 0 for none; item_weight: float64 (n,);
+        F: (K, d) of the type of X; eps: float64
+    OUT lengths: float (n,), rounded once to its type, infinite where missing;
+        sums: float64 (K, d) and mass: float64 (K,), added to
     Returns the weighted sum of the lengths before rounding.
     """
     total = 0.0
     d = X.shape[1]
     wide = np.empty(d)  # widening a number costs as much as multiplying it
-    difference = np.empty(d)
     for j in range(d):
         wide[j] = scale[j]
     for i in range(X.shape[0]):
@@ -97,15 +82,13 @@ def lengths_and_sums(X, present, scale, labels, item_weight, F, eps, lengths, su
             s = sums[k]
             square = 0.0
             for j in range(d):
-                apart = np.float64(x[j]) - np.float64(f[j])
-                difference[j] = apart
-                apart *= wide[j]
+                apart = (np.float64(x[j]) - np.float64(f[j])) * wide[j]
                 square += apart * apart
             length = np.sqrt(square + eps * eps)
             lengths[i] = length
             w = 0.5 * item_weight[i] / np.float64(lengths[i])
             for j in range(d):
-                s[j] += w * difference[j]
+                s[j] += w * (np.float64(x[j]) - np.float64(f[j]))
             mass[k] += w
             total += item_weight[i] * length
     return total

@@ -171,13 +171,6 @@ class DenseView:
         )
         return out
 
-    def smoothed_lengths(self, rows: slice, labels: NDArray[Any], centroids: Centroids, eps: float) -> NDArray[Any]:
-        """Smoothed distances to the assigned centroids, in the type of the data; infinite where missing."""
-        out = np.empty(labels.size, dtype=self.dtype)
-        given = (self.present[rows], self.scale, labels.astype(np.intp), centroids.points, eps)
-        kernels.smoothed_lengths(self._rows(rows), *given, out)
-        return out
-
     def lengths_and_sums(
         self,
         rows: slice,
@@ -189,7 +182,10 @@ class DenseView:
         sums: Floats,
         mass: Floats,
     ) -> float:
-        """The same lengths, the differences that move centroids added to ``sums``, and the sum of the lengths."""
+        """Smoothed distances to the assigned centroids, infinite where missing; what moves centroids is added up.
+
+        Returns the weighted sum of the distances.
+        """
         given = (self.present[rows], self.scale, labels, item_weight, centroids.points, eps)
         return float(kernels.lengths_and_sums(self._rows(rows), *given, lengths, sums, mass))
 
@@ -262,9 +258,6 @@ class SparseView:
             *self.csr, self.present, which + rows.start, centroid, self.scale, centroids.points, squares, out
         )
         return out
-
-    def smoothed_lengths(self, rows: slice, labels: NDArray[Any], centroids: Centroids, eps: float) -> NDArray[Any]:
-        return self._smooth(rows, labels.astype(np.intp), centroids, eps).astype(self.dtype)
 
     def _smooth(self, rows: slice, labels: Places, centroids: Centroids, eps: float) -> Floats:
         squares = self.pair_squared_distances(rows, np.arange(labels.size), labels, centroids)

@@ -47,12 +47,12 @@ def _settle(old, new, flush):
 
     Products of two entries of at least ``flush`` are normal numbers: subnormal ones are a hundred times slower.
     """
-    total = 0.0
     for k in range(new.shape[0]):
         value = new[k] * old[k]
-        value = value if value >= flush else 0 * value
-        new[k] = value
-        total += value
+        new[k] = value if value >= flush else 0 * value
+    total = 0.0
+    for k in range(new.shape[0]):
+        total += new[k]
     if total > 0.0:
         inverse = 1.0 / total
         for k in range(new.shape[0]):
