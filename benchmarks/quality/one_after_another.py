@@ -2,8 +2,9 @@
 
 People tag one subject and then the next. Of the subjects they have begun with half of the items have their tags here;
 the other half, and all other subjects, have none. Proposals are the best of each untagged item that is at least as
-likely as not. "Before" is without asking whether items are of the kind of the tagged ones. "Moments" are 300 items four
-times each, all but alike (noise of three tenths of a feature's deviation), a moment tagged as a whole or not at all.
+likely as not. "Before" is without asking whether items are of the kind of the tagged ones, and whether these come
+several times. "Moments" are 300 items four times each, all but alike (noise of three tenths of a deviation), each
+tagged as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def judge(found, subjects: np.ndarray, how: str, share: float, seed: int) -> dic
     model = TagCompleter(random_state=0).fit([rows], lists)
     untagged = np.flatnonzero(np.diff(model.tags_.indptr) == 0)
     now = model.tag_probabilities()[untagged]
+    model.fitted_.pop("of_each", None)
     items = model._items()
     vars(items).update(population=ONE_KIND, like=np.ones(items.n_items))
     before = model.tag_probabilities()[untagged]
@@ -79,8 +81,8 @@ def judge(found, subjects: np.ndarray, how: str, share: float, seed: int) -> dic
         likely = promised >= 0.5
         told |= {
             f"likely{suffix}": float(likely.sum()),
-            f"promised{suffix}": float(promised[likely].mean()) if likely.any() else 0.0,
-            f"right{suffix}": float(right[likely].mean()) if likely.any() else 0.0,
+            f"promised{suffix}": float(promised[likely].mean()) if likely.any() else np.nan,
+            f"right{suffix}": float(right[likely].mean()) if likely.any() else np.nan,
         }
         if not suffix:
             told |= {"all promised": float(promised.mean()), "all right": float(right.mean())}

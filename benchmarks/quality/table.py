@@ -22,13 +22,13 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
     def add(self, method: str, runs: list[dict[str, float]], published: str = "") -> None:
-        """Add the mean and deviation of several runs of a method."""
-        values = {name: [run[name] for run in runs] for name in self.figures}
+        """Add the mean and deviation of several runs of a method; a run that has no such figure (NaN) is left out."""
+        values = {name: [run[name] for run in runs if not np.isnan(run[name])] for name in self.figures}
         self.rows.append(
             {
                 "method": method,
                 "n_runs": len(runs),
-                **{name: [float(np.mean(v)), float(np.std(v))] for name, v in values.items()},
+                **{name: [float(np.mean(v)), float(np.std(v))] if v else [None, None] for name, v in values.items()},
                 "published": published,
             }
         )

@@ -74,7 +74,7 @@ def test_by_hand():
     ]
     has_tags = np.arange(44) < 4
     speaks = np.ones((44, 1), dtype=bool)
-    found = fit_population(near, speaks, has_tags)
+    found = fit_population(near, speaks, has_tags, ~has_tags)
     falling = np.array([36.5, 1.5, 1.5, 1.5, 1.5])
     assert np.allclose(found.share, np.minimum(1, np.mean([1.5, 1.5, 1.5]) / falling))
     like = found.of(near, speaks, has_tags)

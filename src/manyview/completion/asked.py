@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,12 @@ from .items import Items
 from .models import Extras
 from .nearest import Nearest
 from .proposals import best_of_rows
-from .reasons import Pairs, Told, explain_pairs
+from .reasons import Pairs, Told, explain_pairs, joined
 from .recipe import Recipe
 
-__all__ = ["Asked", "asked_in_fit", "asked_of_new", "tags_in_vocabulary"]
+__all__ = ["Asked", "Learned", "asked_in_fit", "asked_of_new", "tags_in_vocabulary"]
+
+Learned: TypeAlias = tuple[Items, Recipe]
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Asked:
     make : from row numbers to a batch and its neighbours in each view
     refused : CSR (n_asked, n_tags), what was answered with no
     divisor : (n_tags,), what scores are divided by before tags of an item are compared
+    cold : who else is asked about the same items where they have no tags; None for nobody
     """
 
     items: Items
@@ -42,13 +45,20 @@ class Asked:
     refused: Any
     divisor: Singles
     make: Callable[[Ints], tuple[Batch, list[Nearest]]]
+    cold: Asked | None = None
 
     def blocks(self, threads: Workers) -> Iterator[tuple[slice, Batch, Singles]]:
         """Rows, what the sources see of them, and their scores, block by block in order."""
 
         def part(block: slice) -> tuple[slice, Batch, Singles]:
-            batch, _ = self.make(np.arange(block.start, block.stop, dtype=np.int64))
-            return block, batch, self.recipe.scores(batch)
+            rows = np.arange(block.start, block.stop, dtype=np.int64)
+            batch, _ = self.make(rows)
+            scores = self.recipe.scores(batch)
+            if self.cold is not None and batch.is_cold.any():
+                alone, _ = self.cold.make(rows[batch.is_cold])
+                scores[batch.is_cold] = self.cold.recipe.scores(alone)
+                batch.like[batch.is_cold] = alone.like
+            return block, batch, scores
 
         yield from threads.map(part, row_blocks(self.n_asked, self._per_row))
 
@@ -57,7 +67,11 @@ class Asked:
 
         What was measured on items with tags holds for those that are of their kind.
         """
-        return np.asarray(self.recipe.record(scores, batch.is_cold[row]) * batch.like[row])
+        is_cold = batch.is_cold[row]
+        record = self.recipe.record(scores, is_cold)
+        if self.cold is not None:
+            record = np.where(is_cold, self.cold.recipe.record(scores, is_cold), record)
+        return np.asarray(record * batch.like[row])
 
     def parts(self, rows: Ints) -> list[Ints]:
         """Some rows in blocks of a size that can be scored at once."""
@@ -86,31 +100,50 @@ class Asked:
         """The main evidence for pairs of row and column; ``known`` are the tags of the fit."""
         distinct, place = np.unique(rows, return_inverse=True)
         batch, near = self.make(distinct)
-        return explain_pairs(self.recipe, Pairs(batch, near, self.items, known, place, columns), names).main()
+        is_cold = batch.is_cold[place]
+        if self.cold is None or not is_cold.any():
+            return explain_pairs(self.recipe, Pairs(batch, near, self.items, known, place, columns), names).main()
+        groups = [(np.flatnonzero(~is_cold), replace(self, cold=None)), (np.flatnonzero(is_cold), self.cold)]
+        return joined([(some, asked.explain(rows[some], columns[some], known, names)) for some, asked in groups])
 
 
 def asked_in_fit(
-    items: Items, recipe: Recipe, divisor: Singles, ids: NDArray[Any], tags: Any, refused: Any, answers: Extras
+    learned: Learned,
+    divisor: Singles,
+    ids: NDArray[Any],
+    tags: Any,
+    refused: Any,
+    answers: Extras,
+    cold: Learned | None = None,
 ) -> Asked:
     """The items of the fit, each itself left out; ``tags`` and ``refused`` are theirs."""
+    items, recipe = learned
 
     def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
         return answers.add(items.batch(rows, tags), rows), items.near(rows)
 
-    return Asked(items, recipe, items.n_items, divisor.size, ids, refused, divisor, make)
+    alone = None if cold is None else asked_in_fit(cold, divisor, ids, tags, refused, answers)
+    return Asked(items, recipe, items.n_items, divisor.size, ids, refused, divisor, make, alone)
 
 
 def asked_of_new(
-    items: Items, recipe: Recipe, divisor: Singles, views: Views | None, table: TagTable, answers: Extras
+    learned: Learned,
+    divisor: Singles,
+    views: Views | None,
+    table: TagTable,
+    answers: Extras,
+    cold: Learned | None = None,
 ) -> Asked:
     """New items, by their views, their tags in the fit's vocabulary, or both."""
+    items, recipe = learned
 
     def make(rows: Ints) -> tuple[Batch, list[Nearest]]:
         batch, near = items.new_batch(None if views is None else views[rows], table.yes[rows])
         return answers.add(batch, rows), near
 
     ids = np.arange(table.n_items) if views is None else views.ids
-    return Asked(items, recipe, table.n_items, divisor.size, ids, table.no, divisor, make)
+    alone = None if cold is None else asked_of_new(cold, divisor, views, table, answers)
+    return Asked(items, recipe, table.n_items, divisor.size, ids, table.no, divisor, make, alone)
 
 
 def tags_in_vocabulary(tags: Any, names: Sequence[str], n_items: int | None) -> TagTable:

@@ -40,9 +40,20 @@ from .probability import (
 )
 from .proposals import Picked, Proposals
 from .reasons import Told
-from .recipe import COMBINED, RIDGES, Recipe, doubtful_tags, fit_recipe, pack, source_names, unpack
+from .recipe import (
+    COMBINED,
+    RIDGES,
+    OfEach,
+    Recipe,
+    doubtful_tags,
+    fit_recipe,
+    fit_without_copies,
+    pack,
+    source_names,
+    unpack,
+)
 from .sources import prior_of
-from .stacking import Judged
+from .stacking import COLD, WARM, Judged
 
 __all__ = ["TagCompleter"]
 
@@ -99,6 +110,8 @@ class TagCompleter(MultiviewEstimator):
     untouched_share_ : float, the share of the items without tags taken to be not looked at yet
     untouched_scale_ : float, what answers on such items have taught: how many more were right than promised
     n_unlike_ : float, about how many items without tags are something that no tagged item is; little is promised there
+    n_distinct_ : int, how many tagged items speak for those without tags: fewer than there are where most have near
+        copies (pictures of one moment), one of which then stands for the others
     item_ids_ : ndarray (n_items,)
     fitted_ : dict, all that was learned
 
@@ -199,8 +212,9 @@ class TagCompleter(MultiviewEstimator):
             if self.method == "combined" and any(items.word_widths):
                 names = (*COMBINED, "words", *names[len(COMBINED) :])
             extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
-            recipe, judged = fit_recipe(names, items, table.yes, extras, rng, threads, tell)
-            self._keep(table, items, recipe)
+            given = (names, items, table.yes, extras, rng, threads, tell)
+            recipe, judged = fit_recipe(*given)
+            self._keep(table, items, recipe, fit_without_copies(*given))
             self._set_completeness(recipe, judged)
         return self
 
@@ -344,15 +358,21 @@ class TagCompleter(MultiviewEstimator):
         self.item_ids_ = ids.astype(str) if ids.dtype.hasobject else ids
         return views, table
 
-    def _keep(self, table: TagTable, items: Items, recipe: Recipe) -> None:
+    def _keep(self, table: TagTable, items: Items, recipe: Recipe, of_each: OfEach | None) -> None:
         self.tag_names_, self.tags_, self.refused_ = list(table.names), table.yes, table.no
         self.sources_, self.weights_ = list(recipe.sources), recipe.weights
         self.penalties_ = {} if recipe.penalties is None else pack(recipe.penalties)
         self.penalties_.pop("kind", None)
         # Neighbours look the tags up in tags_; they are not kept twice.
         self.fitted_ = {"items": pack(items.forgetting()), "recipe": pack(recipe.with_neighbours_tags(None))}
+        self.n_distinct_, like = int(np.count_nonzero(items.searched)), items.like
+        if of_each is not None:
+            self.fitted_["of_each"] = pack(of_each)
+            self.weights_ = np.stack([recipe.weights[WARM], of_each.recipe.weights[COLD]])
+            self.n_distinct_ = int(np.count_nonzero(of_each.searched))
+            like = of_each.on(items, None)[0].like
         self._at_hand = items  # with the features of few items; not saved
-        self.n_unlike_ = float(np.sum(1.0 - items.like))
+        self.n_unlike_ = float(np.sum(1.0 - like[~items.searched]))
 
     def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
         self.untouched_share_ = share_new(np.diff(self.tags_.indptr), self.completeness)
@@ -382,12 +402,14 @@ class TagCompleter(MultiviewEstimator):
         counts = np.asarray(self.tags_.sum(axis=0)).ravel()
         prior = prior_of(counts, items.n_items) if self.rare_words else np.ones(counts.size)
         divisor = np.sqrt(prior).astype(np.float32)
+        of_each: OfEach | None = unpack(self.fitted_.get("of_each"))
+        cold = None if of_each is None else of_each.on(items, self.tags_)
         if X is None and tags is None:
             answers = answers_in_fit(self.model, source)
-            return asked_in_fit(items, recipe, divisor, self.item_ids_, self.tags_, self.refused_, answers)
+            return asked_in_fit((items, recipe), divisor, self.item_ids_, self.tags_, self.refused_, answers, cold)
         views = self._new_views(X) if X is not None else None
         table = tags_in_vocabulary(tags, self.tag_names_, None if views is None else views.n_items)
-        return asked_of_new(items, recipe, divisor, views, table, answers_on_new(self.model, source, views))
+        return asked_of_new((items, recipe), divisor, views, table, answers_on_new(self.model, source, views), cold)
 
     # -- probabilities
 

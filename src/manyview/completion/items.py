@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -42,6 +42,8 @@ class Items:
     """Whose tags can be looked up: only these are anybody's neighbours."""
     columns: tuple[Ints, ...]
     """The columns of each view that are words; none of a dense view."""
+    set_aside: NDArray[np.bool_] | None = None
+    """Items with tags that are not searched: another stands for each of them."""
 
     @property
     def widths(self) -> list[int]:
@@ -98,20 +100,27 @@ class Items:
         near = self.mixed(self.near(rows), rows.size) if with_neighbours else None
         return Batch(tags[rows], self.features(rows), near, rows, self.words(rows), like=self.like[rows])
 
+    def among(self, searched: Mask, rng: np.random.Generator, threads: Workers) -> Items:
+        """The same with neighbours among others."""
+        found = [_search(space, space.has & searched, self.n_neighbours, rng, threads) for space in self.spaces]
+        near, lists = tuple(one for one, _ in found), tuple(one for _, one in found)
+        return replace(self, neighbours=near, lists=lists, searched=searched, set_aside=self.searched & ~searched)
+
     @property
-    def _speaks(self) -> Mask:
+    def speaks(self) -> Mask:
         """(n_items, n_views): which views say something of each item."""
         return np.array([space.has for space in self.spaces], dtype=bool).reshape(-1, self.n_items).T
 
     @cached_property
     def population(self) -> Population:
         """Who is of the kind of the items with tags."""
-        return fit_population(self.neighbours, self._speaks, self.searched)
+        has_none = ~self.searched if self.set_aside is None else ~(self.searched | self.set_aside)
+        return fit_population(self.neighbours, self.speaks, self.searched, has_none)
 
     @cached_property
     def like(self) -> Floats:
         """How likely each item is of that kind."""
-        return self.population.of(self.neighbours, self._speaks, self.searched)
+        return self.population.of(self.neighbours, self.speaks, self.searched)
 
     def near(self, rows: Ints) -> list[Nearest]:
         """The neighbours of items of the fit in each view."""
@@ -167,7 +176,7 @@ class Items:
 
 @dataclass(frozen=True)
 class _Remembering(Items):
-    kept: Singles
+    kept: Singles = field(kw_only=True)
 
     def features(self, rows: Ints) -> Singles:
         return self.kept[rows]
@@ -200,14 +209,12 @@ def fit_items(
         space = open_view(name, matrix, present, n_landmarks, rng)
         able = space.has & searched
         cosines = inverted = None
-        every_pair = able.sum() <= ALL_PAIRS_UP_TO
-        if every_pair and keeps_features:
+        if able.sum() <= ALL_PAIRS_UP_TO and keeps_features:
             found, cosines = nearest_of_all(space.units, able, n_neighbours, threads, watched=space.landmarks)
             space = fit_kernel(space, cosines, rng, threads)
         else:
             space = fit_kernel(space, None, rng, threads)
-            inverted = None if every_pair else make_lists(space.units, able, rng)
-            found, _ = nearest_of_all(space.units, able, n_neighbours, threads, inverted)
+            found, inverted = _search(space, able, n_neighbours, rng, threads)
         near.append(found)
         seen.append(cosines)
         spaces.append(space)
@@ -215,6 +222,14 @@ def fit_items(
         columns.append(_most_frequent(space.units) if n_landmarks else np.zeros(0, dtype=np.int64))
     items = Items(n_items, n_neighbours, tuple(spaces), tuple(near), tuple(lists), searched, tuple(columns))
     return items.remembering(seen, threads) if n_landmarks else items
+
+
+def _search(
+    space: ViewSpace, able: Mask, n_neighbours: int, rng: np.random.Generator, threads: Workers
+) -> tuple[Nearest, InvertedLists | None]:
+    """The neighbours of every item among those that are able, and the lists they were found by."""
+    lists = None if able.sum() <= ALL_PAIRS_UP_TO else make_lists(space.units, able, rng)
+    return nearest_of_all(space.units, able, n_neighbours, threads, lists)[0], lists
 
 
 def _most_frequent(units: Any) -> Ints:

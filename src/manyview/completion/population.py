@@ -56,8 +56,11 @@ ONE_KIND = Population(1, (), np.zeros(0), np.ones(1))
 """Nothing is known that would tell items apart."""
 
 
-def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask) -> Population:
-    """From the nearest tagged items of all items, in every view. Takes O(n_views n log n_tagged) time."""
+def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask, has_none: Mask) -> Population:
+    """From the nearest tagged items of all items, in every view. Takes O(n_views n log n_tagged) time.
+
+    Items of neither kind are left aside.
+    """
     from scipy.optimize import isotonic_regression
 
     if not near:
@@ -67,7 +70,7 @@ def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask) -> Pop
     closest = tuple(np.sort(one[has_tags & speaks[:, v]]) for v, one in enumerate(cosines))
     mean = _standing(closest, cosines, speaks)
     means = np.sort(mean[has_tags & ~np.isnan(mean)])
-    others = mean[~has_tags & ~np.isnan(mean)]
+    others = mean[has_none & ~np.isnan(mean)]
     n_steps = min(_STEPS, means.size + 1)
     share = np.ones(n_steps)
     if means.size > 1 and others.size and _are_farther(others, means):

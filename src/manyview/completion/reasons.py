@@ -24,7 +24,7 @@ from .items import Items
 from .nearest import Nearest, weights_of
 from .recipe import Recipe
 
-__all__ = ["Pairs", "Told", "explain_pairs"]
+__all__ = ["Pairs", "Told", "explain_pairs", "joined"]
 
 TAG, VIEW, OTHER = 0, 1, 2
 
@@ -177,6 +177,29 @@ class Told:
                 *(Evidence(kind, name, amount, part, tuple(rows)) for kind, name, amount, part, rows in parts),
                 Evidence("frequency", "", left, share),
             )
+
+
+def joined(groups: Sequence[tuple[Ints, Told]]) -> Told:
+    """Evidence for some pairs from that for two groups of them, by where the pairs of each are; models spoke for the
+    first alone."""
+    places = np.concatenate([at for at, _ in groups])
+    pair = np.concatenate([at[told.pair] for at, told in groups])
+    order = np.argsort(pair, kind="stable")
+
+    def parts(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(told, name) for _, told in groups])
+
+    return replace(
+        groups[0][1],
+        pair=pair[order].astype(np.int32),
+        kind=parts("kind")[order],
+        which=parts("which")[order],
+        amount=parts("amount")[order],
+        share=parts("share")[order],
+        items=parts("items")[order],
+        left=parts("left")[np.argsort(places)],
+        left_share=parts("left_share")[np.argsort(places)],
+    )
 
 
 def explain_pairs(recipe: Recipe, pairs: Pairs, names: Sequence[str]) -> Told:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from ..blocks import Workers
 from ..figures import percent
-from ..types import Floats, Ints, Singles
+from ..types import Floats, Ints, Mask, Singles
 from .batch import Batch, Source
+from .copies import one_of_each
 from .items import Items
 from .models import Extras, source_of_model
 from .nearest import InvertedLists, Nearest
@@ -36,7 +37,18 @@ from .sources import (
 from .stacking import COLD, WARM, Judged, judge_scores, mixed, share_by_rank, stack_weights, sum_squares
 from .view_space import ViewSpace
 
-__all__ = ["COMBINED", "RIDGES", "Recipe", "doubtful_tags", "fit_recipe", "pack", "source_names", "unpack"]
+__all__ = [
+    "COMBINED",
+    "RIDGES",
+    "OfEach",
+    "Recipe",
+    "doubtful_tags",
+    "fit_recipe",
+    "fit_without_copies",
+    "pack",
+    "source_names",
+    "unpack",
+]
 
 
 COMBINED = ("joint", "view_ridge", "neighbours", "naive_bayes", "frequency")
@@ -89,6 +101,22 @@ class Recipe:
         return np.where(is_cold, cold, warm)
 
 
+@dataclass(frozen=True)
+class OfEach:
+    """What was learned from one of each group of near copies: a recipe, and neighbours among these, as in ``Items``."""
+
+    recipe: Recipe
+    neighbours: tuple[Nearest, ...]
+    lists: tuple[InvertedLists | None, ...]
+    searched: Mask
+
+    def on(self, items: Items, tags: Any) -> tuple[Items, Recipe]:
+        """With the rest of the items, and tags for neighbours to look up."""
+        aside = items.searched & ~self.searched
+        among = replace(items, neighbours=self.neighbours, lists=self.lists, searched=self.searched, set_aside=aside)
+        return among, self.recipe.with_neighbours_tags(tags)
+
+
 def source_names(method: str, model: Any) -> tuple[str, ...]:
     """Who is asked: one source, or all of them, and a fitted model where there is one."""
     if method != "combined":
@@ -132,6 +160,29 @@ def fit_recipe(
     per_step = _PER_STEP[int(tags.nnz < _FEW_TAGS)]
     curves = tuple(fit_calibration(one.hidden, one.unknown, one.n_more, per_step) for one in judged)
     return Recipe(sources, weights, curves, penalties), judged[WARM]
+
+
+def fit_without_copies(
+    names: tuple[str, ...],
+    items: Items,
+    tags: Any,
+    extras: Extras,
+    rng: np.random.Generator,
+    threads: Workers,
+    say: Callable[[str], None],
+) -> OfEach | None:
+    """What to ask about items without tags where most tagged ones have near copies; None where few have."""
+    from scipy.sparse import diags_array
+
+    stand = one_of_each(items.neighbours, items.speaks, np.diff(tags.indptr), items.like)
+    if stand is None:
+        return None
+    say(f"most tagged items have near copies: for items without tags {stand.sum()} of them are learned from")
+    of_each = (diags_array(stand.astype(tags.dtype)) @ tags).tocsr()
+    of_each.eliminate_zeros()
+    among = items.among(stand, rng, threads)
+    recipe, _ = fit_recipe(names, among, of_each, extras, rng, threads, say)
+    return OfEach(recipe.with_neighbours_tags(None), among.neighbours, among.lists, stand)
 
 
 def doubtful_tags(
@@ -305,6 +356,7 @@ _KINDS: dict[str, Any] = {
         NaiveBayes,
         Nearest,
         Neighbours,
+        OfEach,
         Penalties,
         Recipe,
         Ridge,

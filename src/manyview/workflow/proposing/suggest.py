@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 _STEP = "tag completion"
-_WAY = 2
+_WAY = 3
 """In which proposals are made; another number where they would come out otherwise, so that none of before stay."""
 
 
@@ -145,6 +145,11 @@ def suggest_tags(
         if (unlike := round(completer.n_unlike_)) > 0:
             some = f"about {counted(unlike, 'item')} without tags {'are' if unlike > 1 else 'is'}"
             said += [f"{some} unlike all that have any: little is promised there. Tag one of each kind, and ask again."]
+        if completer.n_distinct_ < np.count_nonzero(np.diff(completer.tags_.indptr)):
+            said += [
+                "most items with tags are there several times, all but alike: what is said of items without tags was "
+                f"learned from {counted(completer.n_distinct_, 'item')}, one of each."
+            ]
         said += list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
         tagged = np.diff(tags.yes.indptr) > 0
         run = collection.runs.save_proposals(
