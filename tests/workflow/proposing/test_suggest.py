@@ -201,6 +201,19 @@ def test_who_has_tagged_one_subject_is_told_that_the_others_are_unlike_it(tmp_pa
         assert asked and all("sea" in truth(item) for item in asked)
 
 
+def test_who_has_tagged_whole_moments_is_told_what_was_learned_from(tmp_path):
+    rng = np.random.default_rng(0)
+    moment = np.repeat(np.arange(60), 4)
+    looks = rng.normal(size=(60, 16))[moment] + 0.05 * rng.normal(size=(240, 16))
+    tags = np.eye(4)[moment % 4] * (moment < 30)[:, None]
+    names = np.array(["sea", "sand", "snow", "ski"])
+    np.savez(tmp_path / "moments.npz", view_looks=looks.astype(np.float32), tags=tags, tag_names=names)
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "moments.npz") as collection:
+        found = suggest_tags(collection, n_jobs=1)
+        [told] = [one for one in found.said if "there several times" in one]
+        assert 28 <= int(told.split("learned from ")[1].split()[0]) <= 30
+
+
 # --- how complete is the record? ---
 
 
