@@ -186,6 +186,13 @@ def test_what_cannot_be_done_is_said(path, tmp_path):
         assert len(collection.history) == 0
 
 
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(path, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "manyview.workflow.proposing.suggest.suggest_tags", lambda *given, **more: pytest.fail("computed")
+    )
+    assert ".csv or .json" in run("suggest", path, "-o", tmp_path / "x.xls", code=2)
+
+
 def test_a_line_is_trusted_once_completeness_is_known(path, monkeypatch):
     run("suggest", path, "--jobs", 1)
     err = io.StringIO()

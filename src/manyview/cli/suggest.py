@@ -84,7 +84,7 @@ def suggest(
     from ..workflow.proposing.asking import WORTH_ASKING, how_sure, is_known
     from ..workflow.proposing.first_tags import first_tags as propose_first
     from ..workflow.proposing.suggest import line, open_proposals, suggest_tags
-    from ..writeback.proposal_files import is_proposals, shown, write_proposals
+    from ..writeback.proposal_files import is_proposals, kind_of_file, shown, write_proposals
 
     least = probability_of(min_probability, min_score)
     orders = ("probability", "item", "tag")
@@ -99,6 +99,7 @@ def suggest(
     with stopped_at_once(), progress() as bar, Collection.open(collection, write=not only_open) as found:
         number = None if item is None else found.items.named(item).id
         if output is not None:
+            kind_of_file(output)
             found.check_output(output, is_proposals)
         if first_tags or each_picture:
             by = "probability" if each_picture else "tag"

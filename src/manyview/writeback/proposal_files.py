@@ -16,7 +16,7 @@ from ..collection.store import Store
 from ..errors import ParameterError
 from .cells import as_cell, from_cell, list_of
 
-__all__ = ["ShownProposal", "as_shown", "is_proposals", "read_pairs", "shown", "write_proposals"]
+__all__ = ["ShownProposal", "as_shown", "is_proposals", "kind_of_file", "read_pairs", "shown", "write_proposals"]
 
 
 class ShownProposal(NamedTuple):
@@ -56,19 +56,25 @@ def shown(collection: Store, proposals: Iterable[Proposal], per_item: int | None
     return rows
 
 
+def kind_of_file(path: Path) -> str:
+    """``.csv`` or ``.json``; anything else is refused, before there is something to write."""
+    kind = path.suffix.lower()
+    if kind not in (".csv", ".json"):
+        raise ParameterError(f"proposals are written to .csv or .json; got {path.name!r}.")
+    return kind
+
+
 def write_proposals(path: Path, rows: Sequence[ShownProposal]) -> None:
     """Write proposals to a ``.csv`` or ``.json`` file, whole or not at all."""
-    if path.suffix.lower() == ".json":
+    if kind_of_file(path) == ".json":
         text = json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=1) + "\n"
-    elif path.suffix.lower() == ".csv":
+    else:
         table = io.StringIO()
         writer = csv.writer(table)
         writer.writerow(ShownProposal._fields)
         for row in rows:
             writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), row.probability, as_cell(row.reason)))
         text = table.getvalue()
-    else:
-        raise ParameterError(f"proposals are written to .csv or .json; got {path.name!r}.")
     durable.replace_file(path, path.with_name(f".{path.name}.tmp"), text.encode("utf-8", "surrogateescape"))
 
 
