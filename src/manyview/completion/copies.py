@@ -7,12 +7,13 @@ much.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..types import Floats, Ints, Mask
+from ..types import Floats, Ints, Mask, Singles
 from .nearest import Nearest
 
 __all__ = ["one_of_each"]
@@ -23,8 +24,9 @@ _MORE = 0.5
 """The share of the tagged items that have a near copy is larger by so much than that of the others."""
 _LEFT = 0.02
 """It is larger by so little once near copies are gone."""
-_TRIED = 20
-"""In so many steps the line is drawn farther."""
+_TINY = float(np.finfo(np.float32).eps)
+_LINES = 20
+"""Where a near copy begins is one of so many."""
 
 
 def one_of_each(near: Sequence[Nearest], speaks: Mask, n_tags: Ints, like: Floats) -> Mask | None:
@@ -37,32 +39,46 @@ def one_of_each(near: Sequence[Nearest], speaks: Mask, n_tags: Ints, like: Float
     """
     tagged = n_tags > 0
     others = ~tagged & (like >= 0.5)
-    if not near or not others.any():
+    if not near or not others.any() or np.mean(_at_most(near, speaks)[tagged] >= _NEAR) <= _MORE:
         return None
     nearness = _nearness(near, speaks)
     nearest = _largest(nearness, tagged)
     if _excess(nearest[tagged], nearest[others]) <= _MORE:
         return None
     order = np.lexsort((np.arange(tagged.size), -n_tags))[: np.count_nonzero(tagged)]
-    for least in np.linspace(np.median(nearest[tagged]), _NEAR, _TRIED):
-        kept = _thinned(nearness, order, least)
+    lines = np.linspace(np.median(nearest[tagged]), _NEAR, _LINES)
+
+    def is_enough(which: int) -> bool:
+        kept = _thinned(nearness, order, lines[which])
         nearest = _largest(nearness, kept)
-        if _excess(nearest[kept], nearest[others]) <= _LEFT:
-            break
-    return kept
+        return _excess(nearest[kept], nearest[others]) <= _LEFT
+
+    return _thinned(nearness, order, lines[bisect_left(range(_LINES - 1), True, key=is_enough)])
+
+
+def _of_view(cosines: Singles, last: Singles) -> Floats:
+    """From 0, as far as the last neighbour, to 1, no distance at all; 0 for nobody."""
+    apart, far = np.maximum(1.0 - cosines.astype(np.float64), 0.0), np.maximum(1.0 - last.astype(np.float64), _TINY)
+    return np.where(cosines > 0, 1.0 - apart / far, 0.0)
+
+
+def _at_most(near: Sequence[Nearest], speaks: Mask) -> Floats:
+    """No neighbour of an item is nearer: (n,). Quick to tell, and enough for most collections."""
+    first = [_of_view(found.cosines[:, 0], found.cosines[:, -1]) for found in near]
+    total = np.sum([np.where(speaks[:, v], one, 0.0) for v, one in enumerate(first)], axis=0)
+    return np.asarray(total / np.maximum(speaks.sum(axis=1), 1))
 
 
 def _nearness(near: Sequence[Nearest], speaks: Mask) -> Any:
-    """From 0, as far as the last neighbour, to 1, no distance at all: CSR (n, n), the mean of an item's views."""
+    """How near each neighbour of an item is, the mean of the item's views: CSR (n, n)."""
     from scipy.sparse import csr_matrix
 
     n_items = speaks.shape[0]
     share = 1.0 / np.maximum(speaks.sum(axis=1), 1)
     total = csr_matrix((n_items, n_items))
     for v, found in enumerate(near):
-        apart = np.maximum(1.0 - found.cosines.astype(np.float64), 0.0)
-        value = 1.0 - apart / np.maximum(apart[:, -1:], np.finfo(np.float32).eps)
-        kept = (found.cosines > 0) & (value > 0) & speaks[:, v, None]
+        value = _of_view(found.cosines, found.cosines[:, -1:])
+        kept = (value > 0) & speaks[:, v, None]
         row = np.broadcast_to(np.arange(n_items)[:, None], kept.shape)[kept]
         total = total + csr_matrix((value[kept] * share[row], (row, found.items[kept])), shape=total.shape)
     return total.tocsr()
