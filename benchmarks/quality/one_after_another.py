@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from manyview import TagCompleter
-from manyview.completion.population import ONE_KIND
+from manyview.completion.neighbours.population import ONE_KIND
 
 from .pictures import picture_collection
 from .table import Table

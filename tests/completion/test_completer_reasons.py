@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 
 import manyview
 from manyview import TagCompleter, Views
-from manyview.completion.nearest import weights_of
+from manyview.completion.neighbours.nearest import weights_of
 from manyview.completion.reasons import Pairs, explain_pairs
 from manyview.errors import ParameterError
 

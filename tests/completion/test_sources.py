@@ -6,7 +6,7 @@ from scipy.sparse import csr_matrix
 
 from manyview.completion.batch import Batch
 from manyview.completion.items import Items
-from manyview.completion.nearest import Nearest, weights_of
+from manyview.completion.neighbours.nearest import Nearest, weights_of
 from manyview.completion.sources import (
     Frequency,
     Neighbours,

@@ -17,7 +17,7 @@ from ..types import Floats, Ints, Singles
 from .batch import Batch
 from .items import Items
 from .models import Extras
-from .nearest import Nearest
+from .neighbours.nearest import Nearest
 from .proposals import best_of_rows
 from .reasons import Pairs, Told, explain_pairs, joined
 from .recipe import Recipe

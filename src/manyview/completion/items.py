@@ -17,8 +17,16 @@ from ..data.views import Views
 from ..errors import ViewWarning
 from ..types import Floats, Ints, Mask, Singles
 from .batch import Batch
-from .nearest import ALL_PAIRS_UP_TO, InvertedLists, Nearest, find_nearest, make_lists, nearest_of_all, weights_of
-from .population import Population, fit_population
+from .neighbours.nearest import (
+    ALL_PAIRS_UP_TO,
+    InvertedLists,
+    Nearest,
+    find_nearest,
+    make_lists,
+    nearest_of_all,
+    weights_of,
+)
+from .neighbours.population import Population, fit_population
 from .view_space import ViewSpace, fit_kernel, open_view, speaking
 
 __all__ = ["Items", "fit_items", "warn_silent_views"]

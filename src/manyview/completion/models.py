@@ -13,7 +13,7 @@ from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator
 from ..types import Ints
 from .batch import Batch
-from .nearest import Nearest
+from .neighbours.nearest import Nearest
 
 __all__ = [
     "OF_FOREST",

@@ -21,7 +21,7 @@ from ..types import Floats, Ints
 from .batch import Batch, Other
 from .evidence import NEGATIVE_SHARE, SHOWN, Evidence
 from .items import Items
-from .nearest import Nearest, weights_of
+from .neighbours.nearest import Nearest, weights_of
 from .recipe import Recipe
 
 __all__ = ["Pairs", "Told", "explain_pairs", "joined"]

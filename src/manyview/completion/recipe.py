@@ -15,10 +15,10 @@ from ..blocks import Workers
 from ..figures import percent
 from ..types import Floats, Ints, Mask, Singles
 from .batch import Batch, Source
-from .copies import one_of_each
 from .items import Items
 from .models import Extras, source_of_model
-from .nearest import InvertedLists, Nearest
+from .neighbours.copies import one_of_each
+from .neighbours.nearest import InvertedLists, Nearest
 from .penalties import Penalties, choose_penalties, choose_word_penalties
 from .probability import Calibration, fit_calibration
 from .ridge import SMALLEST_DENOMINATOR, Ridge, fit_ridge, gather_moments

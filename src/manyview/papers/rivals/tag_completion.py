@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...arrays import is_sparse
 from ...blocks import workers
 from ...completion.items import Items, fit_items
-from ...completion.nearest import Nearest
+from ...completion.neighbours.nearest import Nearest
 from ...data.checks import as_generator
 from ...data.tags import as_tag_table
 from ...data.views import Views

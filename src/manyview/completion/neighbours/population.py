@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Floats, Mask, Singles
+from ...types import Floats, Mask, Singles
 from .nearest import Nearest
 
 __all__ = ["ONE_KIND", "Population", "fit_population"]

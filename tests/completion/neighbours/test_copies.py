@@ -6,8 +6,8 @@ import pytest
 import manyview
 from manyview import TagCompleter
 from manyview.completion import recipe
-from manyview.completion.copies import one_of_each
-from manyview.completion.nearest import Nearest
+from manyview.completion.neighbours.copies import one_of_each
+from manyview.completion.neighbours.nearest import Nearest
 
 N_MOMENTS, EACH, WIDTH, N_TAGS = 160, 4, 30, 6
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from manyview.blocks import workers
-from manyview.completion import nearest
-from manyview.completion.nearest import find_nearest, make_lists, nearest_of_all
+from manyview.completion.neighbours import nearest
+from manyview.completion.neighbours.nearest import find_nearest, make_lists, nearest_of_all
 
 
 def units(n_items=300, n_features=8, seed=0, n_centres=12):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Matrix, is_sparse
-from ..blocks import Workers, row_blocks
-from ..data.nearest import Within, alike_among, most_alike, proposed_alike
-from ..types import Ints, Singles
+from ...arrays import Matrix, is_sparse
+from ...blocks import Workers, row_blocks
+from ...data.nearest import Within, alike_among, most_alike, proposed_alike
+from ...types import Ints, Singles
 
 __all__ = ["InvertedLists", "Nearest", "find_nearest", "make_lists", "nearest_of_all", "weights_of"]
 

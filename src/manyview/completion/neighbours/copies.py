@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Floats, Ints, Mask, Singles
+from ...types import Floats, Ints, Mask, Singles
 from .nearest import Nearest
 
 __all__ = ["one_of_each"]

@@ -5,8 +5,8 @@ import pytest
 
 import manyview
 from manyview import TagCompleter
-from manyview.completion.nearest import Nearest
-from manyview.completion.population import fit_population
+from manyview.completion.neighbours.nearest import Nearest
+from manyview.completion.neighbours.population import fit_population
 
 K, EACH, WIDTH = 6, 60, 40
 

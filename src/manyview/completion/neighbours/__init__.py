@@ -1,0 +1,1 @@
+"""Who is near whom, and what follows for what may be promised."""
