@@ -99,8 +99,8 @@ def suggest(
     with stopped_at_once(), progress() as bar, Collection.open(collection, write=not only_open) as found:
         number = None if item is None else found.items.named(item).id
         if output is not None:
-            kind_of_file(output)
             found.check_output(output, is_proposals)
+            kind_of_file(output)
         if first_tags or each_picture:
             by = "probability" if each_picture else "tag"
             done = propose_first(found, "picture" if each_picture else "cluster", language=language, progress=bar)
