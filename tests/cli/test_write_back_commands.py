@@ -57,7 +57,7 @@ def test_what_fails_is_named(ready):
     assert "p000.png" in done.stderr and "not well-formed" in done.stderr
     assert "1 failed; the next `apply` tries again" in done.stdout
     (source / "p002.xmp").write_bytes(b"<broken")
-    assert "undone but for 1 files" in run("undo", path, code=1).stderr
+    assert "undone but for 1 file," in run("undo", path, code=1).stderr
     failed = json.loads(run("apply", path, "--json", code=3).stdout)["failed"]
     assert [one["path"] for one in failed] == ["p000.png", "p002.png"]
     assert run("apply", path, code=1).stdout == "no sidecar was written; 2 failed; the next `apply` tries again\n"

@@ -64,3 +64,19 @@ def test_a_completer_takes_a_hierarchy():
         assert not {one.tag for one in family.of(item)} >= {"dog", "animal"}
     carriers = {one.item for one in family if one.tag == "animal"}
     assert not carriers & set(range(60))  # all of them carry dog
+
+
+def test_what_is_lifted_has_the_score_of_what_it_became(seed):
+    rng = np.random.default_rng(seed)
+    topic = rng.integers(2, size=300)
+    words = [["ski", "snow"], ["sea", "sand"]]
+    tags = [[word for word in (*words[t], ["winter", "beach"][t]) if rng.random() < 0.4] for t in topic]
+    rows = 1.5 * np.eye(2, 10)[topic] + rng.normal(size=(300, 10))
+    tree = TagHierarchy.from_paths(["winter|ski", "winter|snow", "beach|sea", "beach|sand"])
+    completer = TagCompleter(random_state=0).fit([rows], tags)
+    scores, plain = completer.tag_scores(), completer.propose(2)
+    proposals = completer.propose(2, hierarchy=tree)
+    lifted = {(i, c) for i, c in zip(proposals.items, proposals.columns, strict=True)}
+    lifted -= set(zip(plain.items, plain.columns, strict=True))
+    assert lifted
+    assert np.allclose(proposals.scores, scores[proposals.items, proposals.columns], atol=1e-6)

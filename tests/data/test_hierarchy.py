@@ -151,3 +151,12 @@ def test_tables_with_what_stands_above():
         [],
     ]
     assert TagHierarchy.from_paths(["plant|tulip"]).raised(table) is table
+
+
+def test_raised_tags_keep_what_was_answered_with_no():
+    tree = TagHierarchy.from_paths(["animal|dog", "animal|cat"])
+    table = TagTable.from_lists([["dog"], ["cat"], []], no=[["animal"], [], ["dog"]])
+    raised = tree.raised(table)
+    assert [sorted(raised.words_of(item)) for item in range(3)] == [["dog"], ["animal", "cat"], []]
+    assert raised.no[0, raised.index("animal")] and raised.no[2, raised.index("dog")] and raised.no.nnz == 2
+    assert tree.raised([["dog"], ["cat"]]).words_of(0) == ["dog", "animal"]

@@ -113,3 +113,12 @@ def test_repeated_items_are_counted():
 def test_only_tags():
     found = hidden_tags_experiment(None, TAGS, seeds=1, methods=["combined", "cooccurrence"])
     assert found.mean("combined", "P@1") > 0.2
+
+
+def test_calibration_error_takes_probabilities_and_answers():
+    assert calibration_error([0.5, 0.5], [1, 0]) == 0
+    for given in (([np.nan, 0.5], [1, 0]), ([-0.1, 0.5], [1, 0]), ([0.1, 1.5], [1, 0]), ([0.1, 0.5], [5, -2])):
+        with pytest.raises(ParameterError, match="from 0 to 1"):
+            calibration_error(*given)
+    with pytest.raises(ParameterError, match="n_bins"):
+        calibration_error([0.5], [1], n_bins=0)

@@ -2,8 +2,10 @@
 
 import warnings
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
@@ -75,3 +77,15 @@ def test_columns_of_frames_in_another_order_are_refused(estimator):
     ):
         model.predict({"looks": looks[["c", "b", "a"]]})
     assert (model.predict({"looks": looks}) == model.predict({"looks": looks.to_numpy()})).all()
+
+
+@pytest.mark.parametrize("name", ["RobustMultiviewKMeans", "AcceleratedKMeans", "ConsensusClustering", "PLSA"])
+def test_long_indices_of_a_sparse_matrix(name):
+    """As NumPy's own whole numbers are, alone as in a dict."""
+    rng = np.random.default_rng(0)
+    where = (rng.integers(0, 50, 300), rng.integers(0, 20, 300))
+    rows = sparse.coo_array((np.ones(300), where), shape=(50, 20))
+    model = getattr(manyview, name)(2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.array_equal(clone(model).fit(rows).labels_, clone(model).fit({"a": rows}).labels_)

@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_put_back_is_named_and_tried_again(four):
     entry = four.apply().entry
     whole = (four.source / "p000.xmp").read_bytes()
     (four.source / "p000.xmp").write_bytes(b"<broken")
-    with pytest.raises(StoreError, match=r"undone but for 1 files.*p000.xmp: it is not well-formed.*tries them again"):
+    with pytest.raises(StoreError, match=r"undone but for 1 file,.*p000.xmp: it is not well-formed.*tries again"):
         four.undo()
     assert four.history.get(entry.id).undone_by is None and not (four.source / "p001.png.xmp").exists()
     (four.source / "p000.xmp").write_bytes(whole)

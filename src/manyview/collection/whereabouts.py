@@ -184,6 +184,11 @@ class Whereabouts:
         """Write down the SHA-256 of items' files."""
         self._catalog.run_many("UPDATE items SET content = ? WHERE id = ?", ((c, int(item)) for item, c in contents))
 
+    def content(self, item_id: int) -> bytes | None:
+        """The SHA-256 of an item's file when it was last read, where it was kept."""
+        row = self._catalog.row("SELECT content FROM items WHERE id = ?", (int(item_id),))
+        return None if row is None else row[0]
+
     def n_copies(self) -> int:
         """Files that are byte for byte the same as an earlier one."""
         found: int = self._catalog.value(

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import is_frame
 from ..blocks import Workers, row_blocks
-from ..data.tags import TagTable, as_tag_table
+from ..data.tags import TagTable, are_words, as_tag_table
 from ..data.views import Views
 from ..errors import ViewError
 from ..types import Floats, Ints, Singles
@@ -96,13 +97,26 @@ class Asked:
             row, column = row[kept], column[kept]
             yield batch, row, row + rows.start, column, scores[row, column]
 
+    def scores_of(self, rows: Ints, columns: Ints) -> Singles:
+        """The scores of pairs of row and column."""
+        distinct, place = np.unique(rows, return_inverse=True)
+        batch, _ = self.make(distinct)
+        scores = self.recipe.scores(batch)[place, columns] / self.divisor[columns]
+        is_cold = batch.is_cold[place]
+        if self.cold is not None and is_cold.any():
+            scores[is_cold] = self.cold.scores_of(rows[is_cold], columns[is_cold])
+        return scores
+
     def explain(self, rows: Ints, columns: Ints, known: Any, names: list[str]) -> Told:
         """The main evidence for pairs of row and column; ``known`` are the tags of the fit."""
         distinct, place = np.unique(rows, return_inverse=True)
         batch, near = self.make(distinct)
         is_cold = batch.is_cold[place]
+        if self.cold is not None and is_cold.all():
+            return self.cold.explain(rows, columns, known, names)
         if self.cold is None or not is_cold.any():
-            return explain_pairs(self.recipe, Pairs(batch, near, self.items, known, place, columns), names).main()
+            told = explain_pairs(self.recipe, Pairs(batch, near, self.items, known, place, columns), names).main()
+            return told.divided_by(self.divisor[columns])
         groups = [(np.flatnonzero(~is_cold), replace(self, cold=None)), (np.flatnonzero(is_cold), self.cold)]
         return joined([(some, asked.explain(rows[some], columns[some], known, names)) for some, asked in groups])
 
@@ -157,10 +171,11 @@ def tags_in_vocabulary(tags: Any, names: Sequence[str], n_items: int | None) -> 
     if tags is None:
         empty = csr_matrix((n_items or 0, n_tags), dtype=np.float32)
         return TagTable(names, empty, empty.copy())
+    tags = list(tags) if isinstance(tags, Iterator) else tags
     table = as_tag_table(tags, n_items)
     if table.names == tuple(names):
         return table
-    if not isinstance(tags, TagTable) and not _are_words(tags):
+    if not are_words(tags) and not is_frame(tags):
         if table.n_tags != n_tags:
             raise ViewError(
                 f"tags have {table.n_tags} columns, but there were {n_tags} tags in fit; give one for each."
@@ -172,7 +187,3 @@ def tags_in_vocabulary(tags: Any, names: Sequence[str], n_items: int | None) -> 
     new = [vocabulary.index(table.names[i]) for i in old]
     place = csr_matrix((np.ones(len(old), dtype=np.float32), (old, new)), shape=(table.n_tags, n_tags))
     return TagTable.from_matrix((table.yes @ place) > 0, names, (table.no @ place) > 0)
-
-
-def _are_words(tags: Any) -> bool:
-    return isinstance(tags, (list, tuple)) and all(isinstance(word, str) for row in tags for word in row)

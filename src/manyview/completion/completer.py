@@ -20,7 +20,7 @@ from ..renamed import warn_renamed
 from ..types import Ints, Singles
 from .asked import Asked, asked_in_fit, asked_of_new, tags_in_vocabulary
 from .batch import Batch
-from .families import ancestors, settle_families
+from .families import check_hierarchy, settled
 from .items import Items, fit_items, warn_silent_views
 from .models import (
     OF_FOREST,
@@ -264,6 +264,7 @@ class TagCompleter(MultiviewEstimator):
         with the next release.
         """
         check_number("top", top, integer=True, low=1)
+        check_hierarchy(hierarchy)
         likely = 0.0 if min_probability is None else check_number("min_probability", min_probability, low=0, high=1)
         least = -np.inf
         if min_score is not None:
@@ -271,6 +272,8 @@ class TagCompleter(MultiviewEstimator):
             least = check_number("min_score", min_score)
         asked = self._asked(X, tags)
         never = np.asarray(self.tags_.sum(axis=0)).ravel() == 0
+        if isinstance(without, str):
+            raise ParameterError(f"without must be a list of words; got {without!r}. Write without=[{without!r}].")
         unwanted = set(map(match_key, without))
         never |= np.array([match_key(name) in unwanted for name in self.tag_names_], dtype=bool)
         parts: list[Any] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32), *np.zeros((2, 0)))]
@@ -285,11 +288,7 @@ class TagCompleter(MultiviewEstimator):
         scores /= asked.divisor[columns]
         picked = Picked(items, columns, scores, records, new, self._probability(records, new))
         if hierarchy is not None and carried:
-            from scipy.sparse import vstack
-
-            above, known = ancestors(hierarchy, self.tag_names_), vstack(carried, format="csr")
-            probable = picked.probabilities
-            picked = picked.only(settle_families(above, never, known, asked.refused, items, columns, probable, records))
+            picked = settled(picked, hierarchy, never, carried, asked, self.tag_names_)
         picked = picked.only(picked.probabilities >= likely)
         return self._proposals(asked, picked, is_trusted(picked.new, self.completeness_source_))
 
@@ -326,6 +325,10 @@ class TagCompleter(MultiviewEstimator):
         likely proposals do. Answers on items without tags set ``untouched_scale_``. Decisions on fewer than 30
         proposals are too few, and an error.
         """
+        if not isinstance(proposals, Proposals):
+            raise ParameterError(
+                f"proposals must be what propose() gave, or proposals.only(...) of it; got {type(proposals).__name__}."
+            )
         answers = check_decisions(accepted, len(proposals))
         untouched = proposals.new >= 0.5
         if untouched.any():

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from ..data.hierarchy import TagHierarchy
 from ..data.tags import match_key
+from ..errors import ParameterError
 from ..types import Floats, Ints, Mask
+from .asked import Asked
+from .proposals import Picked
 
-__all__ = ["ancestors", "settle_families"]
+__all__ = ["ancestors", "check_hierarchy", "settle_families", "settled"]
 
 _CLEAR = 2.0
 """A tag is the clear choice among those below another where it is so many times likelier than the next one..."""
@@ -30,6 +33,35 @@ def ancestors(hierarchy: TagHierarchy, names: Sequence[str]) -> dict[int, frozen
         if columns:
             found[column] = columns
     return found
+
+
+def check_hierarchy(hierarchy: Any) -> None:
+    """A ``TagHierarchy`` or None; anything else is an error."""
+    if hierarchy is not None and not isinstance(hierarchy, TagHierarchy):
+        raise ParameterError(
+            f"hierarchy must be a TagHierarchy; got {type(hierarchy).__name__}. Make one with TagHierarchy.from_paths "
+            "or TagHierarchy.from_layers."
+        )
+
+
+def settled(
+    picked: Picked,
+    hierarchy: TagHierarchy,
+    never: NDArray[np.bool_],
+    carried: Sequence[Any],
+    asked: Asked,
+    names: Sequence[str],
+) -> Picked:
+    """Proposals without a tag and one above it for the same item. ``carried`` are the tags of the items, in blocks."""
+    from scipy.sparse import vstack
+
+    was, known = picked.columns.copy(), vstack(carried, format="csr")
+    given = (picked.items, picked.columns, picked.probabilities, picked.records)
+    kept = settle_families(ancestors(hierarchy, names), never, known, asked.refused, *given)
+    lifted = np.flatnonzero(picked.columns != was)
+    if lifted.size:
+        picked.scores[lifted] = asked.scores_of(picked.items[lifted], picked.columns[lifted])
+    return picked.only(kept)
 
 
 def settle_families(

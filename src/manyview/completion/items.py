@@ -117,7 +117,7 @@ class Items:
     @property
     def speaks(self) -> Mask:
         """(n_items, n_views): which views say something of each item."""
-        return np.array([space.has for space in self.spaces], dtype=bool).reshape(-1, self.n_items).T
+        return np.array([space.has for space in self.spaces], dtype=bool).reshape(len(self.spaces), self.n_items).T
 
     @cached_property
     def population(self) -> Population:
@@ -152,7 +152,7 @@ class Items:
             able = space.has & self.searched
             near.append(find_nearest(units, space.units, able, self.n_neighbours, alone, lists=self.lists[v]))
         features, words = self._side_by_side(parts, size), self._words(found)
-        speaks = np.array([speaking(units) for units in found], dtype=bool).reshape(-1, size).T
+        speaks = np.array([speaking(units) for units in found], dtype=bool).reshape(len(found), size).T
         like = self.population.of(near, speaks, np.diff(tags.indptr) > 0)
         return Batch(tags, features, self.mixed(near, size), None, words, like=like), near
 

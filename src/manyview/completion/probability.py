@@ -131,6 +131,7 @@ def _at_most_one(ratio: Floats) -> Floats:
     """
     from scipy.special import erfcx
 
+    ratio = np.minimum(ratio, 1e3)  # of larger ones the difference below has no digits left
     spread = _SPREAD * np.clip(ratio, 1e-9, 1.0)
     with np.errstate(over="ignore"):
         beyond = np.sqrt(2.0 / np.pi) / erfcx((ratio - 1.0) / (np.sqrt(2.0) * spread))

@@ -124,6 +124,12 @@ class Proposals(Sequence[Proposal]):
             return self._made(np.arange(len(self))[index])
         return self._made(np.array([range(len(self))[index]]))[0]
 
+    def only(self, kept: Any) -> Proposals:
+        """Some of them, by their places or by a mask, with all that belongs to them."""
+        some = np.arange(len(self))[kept]
+        picked = Picked(self.items, self.columns, self.scores, self.records, self.new, self.probabilities).only(some)
+        return Proposals(picked, self.trusted[some], self.tag_names, self._item_ids, self._explain, self._fit_ids)
+
     def __iter__(self) -> Iterator[Proposal]:
         for start in range(0, len(self), _AT_ONCE):
             yield from self._made(np.arange(start, min(start + _AT_ONCE, len(self))))

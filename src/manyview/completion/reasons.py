@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Floats, Ints
+from ..types import Floats, Ints, Singles
 from .batch import Batch, Other
 from .evidence import NEGATIVE_SHARE, SHOWN, Evidence
 from .items import Items
@@ -148,6 +148,12 @@ class Told:
             share=self.share[kept].astype(np.float32),
             items=self.items[kept].astype(np.int32),
         )
+
+    def divided_by(self, divisor: Singles) -> Told:
+        """The same for scores that were divided: one number for each pair."""
+        if (divisor == 1).all():
+            return self
+        return replace(self, amount=self.amount / divisor[self.pair], left=self.left / divisor)
 
     def parts(self) -> Iterator[list[tuple[str, str, float, float, list[int]]]]:
         """Kind, name, amount, share and similar items of each part, pair by pair."""

@@ -156,7 +156,10 @@ def check_sample_weight(sample_weight: Any, n_items: int) -> NDArray[np.float64]
     """Finite weights of at least 0, one per item, not all 0; None stays None."""
     if sample_weight is None:
         return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weight = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"sample_weight must hold one number per item: {error}.") from error
     if weight.ndim == 0:
         weight = np.full(n_items, float(weight))
     if weight.shape != (n_items,):

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError
-from ._tag_matrices import as_ones, pairs_to_csr, widened
-from .tags import TagTable, match_key
+from ._tag_matrices import as_ones, canonical, pairs_to_csr, widened
+from .tags import TagTable, as_tag_table, match_key
 
 __all__ = ["TagHierarchy"]
 
@@ -171,13 +171,14 @@ class TagHierarchy:
         level = np.array([bottom if place is None else int(self.levels[place]) for place in at], dtype=np.intp)
         return [np.flatnonzero(level == number) for number in np.unique(level)]
 
-    def raised(self, table: TagTable) -> TagTable:
-        """A table in which items also carry the tags above their own, where several of its tags stand below those.
+    def raised(self, tags: Any) -> TagTable:
+        """Tags where items also carry those above their own, where several stand below; never what was answered no.
 
         >>> table = TagTable.from_lists([["dog"], ["cat"], ["tulip"]])
         >>> TagHierarchy.from_paths(["animal|dog", "animal|cat", "plant|tulip"]).raised(table).words_of(0)
         ['dog', 'animal']
         """
+        table = as_tag_table(tags)
         counts = np.asarray(table.yes.sum(axis=0)).ravel()
         below: dict[str, list[int]] = {}
         for column, name in enumerate(table.names):
@@ -195,8 +196,9 @@ class TagHierarchy:
         if not rows:
             return table
         more = pairs_to_csr(np.concatenate(rows), np.concatenate(columns), (table.n_items, len(names)))
-        yes = as_ones(widened(table.yes, len(names)) + more)
-        return TagTable(names, yes, pairs_to_csr([], [], yes.shape))
+        no = widened(table.no, len(names))
+        yes = as_ones(widened(table.yes, len(names)) + canonical(more - more.multiply(no)))
+        return TagTable(names, yes, no)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The constructor's arguments, so that models holding a hierarchy can be cloned and saved."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import is_sparse, refuse_foreign, refuse_malformed
+from ..arrays import frame_values, is_frame, is_sparse, refuse_foreign, refuse_malformed
 from ..errors import ViewError
 from ._tag_matrices import as_binary, as_ones, canonical, moved, pairs_to_csr, widened
 from .near_words import NearWords, match_key, near_words, spelling_groups
@@ -18,7 +18,7 @@ from .near_words import NearWords, match_key, near_words, spelling_groups
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = ["TagTable", "TwinMerge", "as_tag_table", "match_key"]
+__all__ = ["TagTable", "TwinMerge", "are_words", "as_tag_table", "match_key"]
 
 
 class TagTable:
@@ -311,10 +311,15 @@ class TwinMerge:
 
 
 def as_tag_table(tags: Any, n_items: int | None = None) -> TagTable:
-    """Tags in any form as a ``TagTable``: a table, a 0/1 matrix (dense or sparse), or a list of words per item."""
+    """Tags in any form as a ``TagTable``: a table, a 0/1 matrix (dense or sparse), or a list of words per item.
+
+    The tags of a pandas frame of 0 and 1 are called like its columns.
+    """
     refuse_foreign("tags", tags)
     if isinstance(tags, TagTable):
         table = tags
+    elif is_frame(tags):
+        table = TagTable.from_matrix(frame_values("tags", tags), [str(name) for name in tags.columns])
     elif is_sparse(tags) or _is_numeric(tags):
         table = TagTable.from_matrix(tags)
     else:
@@ -324,6 +329,18 @@ def as_tag_table(tags: Any, n_items: int | None = None) -> TagTable:
             f"tags describe {table.n_items} items but there are {n_items}; give one row (or list of words) per item."
         )
     return table
+
+
+def are_words(tags: Any) -> bool:
+    """Do tags come as words, with names of their own, rather than as a matrix?"""
+    if isinstance(tags, TagTable):
+        return True
+    if str(getattr(tags, "dtype", "")) == "object" and getattr(tags, "ndim", 0) == 1:
+        tags = list(tags)
+    if not isinstance(tags, (list, tuple)):
+        return False
+    rows = (list, tuple, set, frozenset, np.ndarray)
+    return all(isinstance(row, rows) and all(isinstance(word, str) for word in row) for row in tags)
 
 
 def _is_numeric(tags: Any) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.checks import check_number
 from ..errors import ParameterError
 
 __all__ = ["calibration_error"]
@@ -25,6 +26,9 @@ def calibration_error(probabilities: Any, right: Any, n_bins: int = 15) -> float
             f"calibration_error needs as many answers as probabilities, at least one; got shapes {value.shape} and "
             f"{truth.shape}."
         )
+    check_number("n_bins", n_bins, integer=True, low=1)
+    if not ((value >= 0) & (value <= 1)).all() or not np.isin(truth, (0, 1)).all():
+        raise ParameterError("calibration_error needs probabilities from 0 to 1, and answers that are True or False.")
     place = np.minimum((value * n_bins).astype(int), n_bins - 1)
     gap = np.bincount(place, weights=value - truth, minlength=n_bins)
     return float(np.abs(gap).sum() / value.size)

@@ -168,7 +168,7 @@ def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
             X,
             reset=reset,
             accept_sparse="csr",
-            accept_large_sparse=False,
+            accept_large_sparse=True,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )

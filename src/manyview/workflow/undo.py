@@ -6,6 +6,7 @@ from ..collection.history import Entry
 from ..collection.store import Store
 from ..collection.writes import Writes
 from ..errors import Conflict, ParameterError, StoreError
+from ..figures import counted
 from ..writeback.file_batches import close_batch, forget_kept, restore_batch, settle
 from ..writeback.item_files import Files
 from .clusters.edits import undo_rows
@@ -42,11 +43,11 @@ def undo(collection: Store, entry: int | Entry | None = None, *, who: str | None
     else:
         failed = restore_batch(files, batch)
     if failed:
-        named = "; ".join(f"{problem.path}: {problem.sentence}" for problem in failed[:5])
+        named = "; ".join(f"{problem.path}: {problem.sentence.rstrip('.')}" for problem in failed[:5])
         more = f"; and {len(failed) - 5} more" if len(failed) > 5 else ""
         raise StoreError(
-            f"entry {chosen.id} ({chosen.summary}) is undone but for {len(failed)} files, which are as they were: "
-            f"{named}{more}. The same command tries them again."
+            f"entry {chosen.id} ({chosen.summary}) is undone but for {counted(len(failed), 'file')}, left as found: "
+            f"{named}{more}. The same command tries again."
         )
     done = collection.history.mark_undone(chosen, who=who, detail={"batch": batch.id})
     forget_kept(files, batch)

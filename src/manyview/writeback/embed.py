@@ -57,7 +57,7 @@ def embed_tags(
     with DecodePool(1, max_side=_SIDE) as pool:
         for n, item in enumerate(wishes.items):
             try:
-                path, edit, begin = _wanted(wishes, item, formats[item])
+                path, edit, begin = _wanted(files, wishes, item, formats[item])
                 if edit and not dry_run:
                     batch = batch or files.writes.begin("embedded")
                     _embed(files, batch, path, item, formats[item], (edit, begin), pool)
@@ -75,7 +75,7 @@ def embed_tags(
     return done
 
 
-def _wanted(wishes: Wishes, item: int, kind: str) -> tuple[str, Edit, Begin]:
+def _wanted(files: Files, wishes: Wishes, item: int, kind: str) -> tuple[str, Edit, Begin]:
     """The file of an item, what there is to change in its keywords, and what lists it lacks begin with."""
     root, name, _, _ = wishes.places[item]
     path = os.path.join(item_folder(root, name), os.path.basename(name))
@@ -84,6 +84,7 @@ def _wanted(wishes: Wishes, item: int, kind: str) -> tuple[str, Edit, Begin]:
             "tags are written into JPEG, PNG and TIFF only, where that was proved to be safe; this is "
             f"{kind or 'no picture'}. Write sidecars: --to xmp."
         )
+    files.refuse_another(item, path)
     held, status = _keywords(path, kind)
     refuse_protected(path, status)
     keys = {word_key(word): word for word in held.tags}
@@ -229,15 +230,15 @@ def restore_embedded(files: Files, batch: Batch) -> list[Problem]:
 
 
 def _restore(files: Files, batch: Batch, file: Write) -> None:
-    path = Path(file.path)
-    copy = temporary(batch, file.number, file.path)
+    path = Path(files.present(file, "embedded"))
+    copy = temporary(batch, file.number, str(path))
     remove_temporary(copy)
     if not path.exists():
         return
     found = hash_of_file(path)
     if found == file.before:
         return
-    refuse_protected(file.path, os.lstat(path))
+    refuse_protected(str(path), os.lstat(path))
     if found != file.after:
         raise Refused(
             "another program has changed it since. Say no to the tags, and `manyview apply --to embedded` takes them "

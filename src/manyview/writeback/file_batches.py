@@ -248,10 +248,14 @@ def forget_kept(files: Files, batch: Batch) -> None:
 
 def _restore_group(files: Files, batch: Batch, group: Sequence[Write]) -> list[Problem]:
     earlier = files.writes.undone_before(batch)
+    where = [_present(files, file) for file in group]  # the catalogue answers this thread alone
 
     def restore(n: int) -> str | None:
+        path = where[n]
+        if isinstance(path, BadFile):
+            return str(path)
         try:
-            _restore(files.collection, batch, group[n], earlier.get(group[n].path, ()))
+            _restore(files.collection, batch, group[n], path, earlier.get(group[n].path, ()))
         except BadFile as error:
             return str(error)
         except StoreError as error:
@@ -269,16 +273,25 @@ def _restore_group(files: Files, batch: Batch, group: Sequence[Write]) -> list[P
     return failed
 
 
-def _restore(collection: Store, batch: Batch, file: Write, earlier: Sequence[tuple[tuple[str, ...], ...]]) -> None:
+def _present(files: Files, file: Write) -> Path | BadFile:
+    """Where a file is now, or why that cannot be told."""
+    try:
+        return Path(files.present(file, "xmp"))
+    except BadFile as error:
+        return error
+
+
+def _restore(
+    collection: Store, batch: Batch, file: Write, path: Path, earlier: Sequence[tuple[tuple[str, ...], ...]]
+) -> None:
     """``earlier``: edits of the same file that came before this one and were taken back while it stood."""
-    path = Path(file.path)
-    temp = temporary(batch, file.number, file.path)
+    temp = temporary(batch, file.number, str(path))
     durable.remove(temp)
-    content, status = read_sidecar_bytes(file.path)
+    content, status = read_sidecar_bytes(str(path))
     found = hash_of(content)
     if content is None or found == file.before:
         return  # somebody has removed it; or it was put back before the program was stopped
-    refuse_protected(file.path, status)
+    refuse_protected(str(path), status)
     if found == file.after and file.before is None:
         durable.remove(path)
     elif found == file.after:

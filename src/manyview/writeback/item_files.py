@@ -6,7 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from ..collection.store import Store
@@ -16,7 +16,7 @@ from ..durable import PRIVATE_FILE
 from ..files import BadFile, FileFacts, open_regular
 from ..ingest.containers import LIMIT
 from ..ingest.keywords import read_keywords
-from ..ingest.moves import content_of
+from ..ingest.moves import content_of, hash_file
 from ..ingest.sidecar import beside_words, read_sidecar
 from .document import Refused
 from .naming import Folder
@@ -56,9 +56,9 @@ def mode_of(status: os.stat_result | None) -> int:
 
 
 def mode_beside(owner: str | None) -> int:
-    """The mode of a new file that belongs to another one: who may read that may read this."""
+    """The mode of a new file that belongs to another one: who may read that may read this; ours stays to be changed."""
     try:
-        return stat.S_IMODE(os.lstat(owner or "").st_mode) & 0o666
+        return stat.S_IMODE(os.lstat(owner or "").st_mode) & 0o666 | 0o600
     except OSError:
         return PRIVATE_FILE
 
@@ -91,6 +91,40 @@ class Files:
             folder = self._folders.get(os.path.normpath(os.path.dirname(path)))
             if folder is not None:
                 (folder.add if os.path.lexists(path) else folder.discard)(os.path.basename(path))
+
+    def refuse_another(self, item: int, path: str) -> None:
+        """A file that is not what was read of its item is left alone: names may have changed places since."""
+        known = self.collection.items.facts(item)
+        now = FileFacts.of(os.stat(path))
+        if known is None or (known.size, known.mtime_ns) == (now.size, now.mtime_ns):
+            return
+        content, read = self.collection.whereabouts.content(item), hash_file(path)
+        if content is None or read is None or read[0] != content:
+            raise BadFile("changed", "it is not the file that was read: run `manyview add` first, then this again.")
+
+    def present(self, file: Write, target: str) -> str:
+        """Where a file that was written is now: where it was, or with its item that has moved.
+
+        ``BadFile`` where that cannot be told, because the item is not where it was last seen: its disk may be away.
+        """
+        if os.path.lexists(file.path):
+            return file.path
+        (root, path, _, _), *_ = (*self.writes.places(file.items[:1]).values(), ("", "", "", ""))
+        now = os.path.join(root, path)
+        others = [now] if target == "embedded" else [f"{now}.xmp", f"{os.path.splitext(now)[0]}.xmp"]
+        for other in others:
+            if os.path.lexists(other):
+                return other
+        if file.items[0] in self._here and not os.path.lexists(now):
+            raise Refused(
+                "it is not there: its folder is away, or it was moved. Bring it back, or run `manyview add`, which "
+                "finds what was moved."
+            )
+        return file.path  # somebody has removed it
+
+    @cached_property
+    def _here(self) -> frozenset[int]:
+        return frozenset(self.collection.items.ids.tolist())
 
     def beside(self, root: str, path: str) -> tuple[list[str], str]:
         """The sidecars of an item, and their description as a scan would give it."""

@@ -136,6 +136,7 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
             name = os.path.basename(path)
             if name not in folder:
                 raise BadFile("missing", "it no longer exists; `manyview init` brings the collection up to date.")
+            files.refuse_another(item, os.path.join(folder_path, name))
             add, remove = wishes.add.get(item, []), wishes.remove.get(item, [])
             is_known = (
                 kind == "folder"

@@ -69,6 +69,12 @@ def test_new_items_and_a_saved_model(moments, tmp_path):
     assert np.array_equal(again.tag_probabilities(), model.tag_probabilities())
     assert np.array_equal(again.tag_probabilities([rows]), model.tag_probabilities([rows]))
     assert np.allclose(model.tag_scores([rows[~known]]), model.tag_scores()[~known], atol=1e-5)
+    # Reasons of new items too: without tags, with tags, and both together.
+    given = [[f"tag {one}"] if n % 2 else [] for n, one in enumerate(tag[:6])]
+    for words in (None, [["tag 0"]] * 6, given):
+        new = model.propose(top=2, X=[rows[:6]], tags=words)
+        assert len(new) == 12 and all(one.reason for one in new)
+        assert np.allclose([one.score for one in new], new.scores)
 
 
 def test_reasons_add_up_for_items_with_tags_and_without(moments):

@@ -6,10 +6,10 @@ from scipy import sparse
 
 import manyview
 from manyview import AssociationNetwork
-from manyview.data.tags import TagTable
+from manyview.data.tags import TagTable, are_words
 from manyview.errors import ParameterError, ViewError
 from manyview.methods.canonical import association_network
-from manyview.methods.canonical.association_network import are_words, jaccard, smoother
+from manyview.methods.canonical.association_network import jaccard, smoother
 
 
 def random_tags(seed, n_items=60, n_tags=12):
@@ -163,3 +163,9 @@ def test_errors_say_what_to_do():
         network.neighbors("zebra")
     with pytest.raises(ViewError, match="must be 0 or 1"):
         AssociationNetwork().fit(np.array([[2.0]]))
+
+
+def test_a_matrix_of_as_many_columns_is_taken_for_the_tags_of_the_fit():
+    network = AssociationNetwork().fit([["a", "b"], ["b"], ["a", "b"], ["a"]])
+    rows = network.transform(np.array([[1, 0], [0, 1]]))
+    assert np.array_equal(np.asarray(rows[:]), np.asarray(network.transform([["a"], ["b"]])[:]))

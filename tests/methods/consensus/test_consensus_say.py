@@ -135,3 +135,15 @@ def test_words_that_nobody_shares_have_no_vote():
     with pytest.warns(ViewWarning, match="'w' holds nothing that two items share"):
         model = ConsensusClustering(3).fit(Views({**{name: X[name] for name in X.names}, "w": unique}))
     assert np.array_equal(model.labels_, ConsensusClustering(3).fit_predict(X))
+
+
+def test_zeros_that_are_written_down_are_zeros(seed):
+    """Columns are shuffled by what they hold, not by how it is stored."""
+    rng = np.random.default_rng(seed)
+    counts = sparse.csr_matrix(rng.poisson(0.2, size=(60, 12)).astype(float))
+    entries = counts.tocoo()
+    at = np.arange(5)
+    more = (np.r_[entries.data, np.zeros(5)], (np.r_[entries.row, at], np.r_[entries.col, at]))
+    stored = sparse.csr_matrix(more, shape=counts.shape)
+    before = stored.nnz
+    assert (scrambled(stored, 0) != scrambled(counts, 0)).nnz == 0 and stored.nnz == before

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from manyview import TagForest, TagHierarchy, TagTable, Views, load, metrics, save
 from manyview.blocks import workers
 from manyview.errors import ParameterError, ViewError, ViewWarning
+from manyview.methods.forest import _kernels as forest_kernels
 from manyview.methods.forest._leaf_kernels import piece_of_leaf
 from manyview.methods.forest._leaf_size import find_leaf_size
 from manyview.methods.forest._trees import Mates
@@ -377,3 +378,23 @@ def test_leaves_of_one_item_still_give_labels():
         )
     assert ((model.labels_ >= 0) & (model.labels_ < 3)).all()
     assert np.isfinite(model.tag_scores(method="neighbourhood")).all()
+
+
+def test_ctrl_c_is_a_keyboard_interrupt(monkeypatch):
+    """However deep numba has wrapped it."""
+
+    def stopped(*given):
+        try:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt as error:
+                raise SystemError("unpickle returned a result with an exception set") from error
+        except SystemError as error:
+            raise SystemError("grow_tree returned a result with an exception set") from error
+
+    monkeypatch.setattr(forest_kernels, "grow_tree", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        TagForest(2, n_estimators=2, random_state=0).fit(np.random.default_rng(0).normal(size=(30, 4)))
+    monkeypatch.setattr(forest_kernels, "grow_tree", lambda *given: (_ for _ in ()).throw(SystemError("another")))
+    with pytest.raises(SystemError, match="another"):
+        TagForest(2, n_estimators=2, random_state=0).fit(np.random.default_rng(0).normal(size=(30, 4)))

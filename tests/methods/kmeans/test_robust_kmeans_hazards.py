@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from manyview import RobustMultiviewKMeans, Views
 from manyview.errors import ParameterError, ViewError, ViewWarning
 from manyview.testing import separated_views
 
@@ -193,3 +194,9 @@ def test_bad_settings(settings, words):
     views, _ = blobs(np.random.default_rng(0), n=10)
     with pytest.raises(ParameterError, match=words):
         fit({"a": views[0], "b": views[1]}, **settings)
+
+
+def test_no_items_have_no_labels():
+    rows = np.random.default_rng(0).normal(size=(20, 3))
+    model = RobustMultiviewKMeans(2, n_init=1, random_state=0).fit({"a": rows})
+    assert model.predict(Views({"a": rows})[:0]).shape == (0,)

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ...arrays import is_frame
 from ...blocks import row_blocks
 from ...data.parameters import Choice, Constraints, Either, Number, check_parameters
-from ...data.tags import TagTable, as_tag_table
+from ...data.tags import TagTable, are_words, as_tag_table
 from ...errors import ParameterError, ViewError
 
-__all__ = ["AssociationNetwork", "are_words", "tags_in_columns"]
+__all__ = ["AssociationNetwork", "tags_in_columns"]
 
 
 _DENSE_UP_TO = 5_000
@@ -234,15 +235,6 @@ class SmoothedRows:
         return other
 
 
-def are_words(tags: Any) -> bool:
-    """Do tags come as words, with names of their own, rather than as a matrix?"""
-    if isinstance(tags, TagTable):
-        return True
-    if not isinstance(tags, (list, tuple)) or not all(isinstance(row, (list, tuple, set, frozenset)) for row in tags):
-        return False
-    return all(isinstance(word, str) for row in tags for word in row)
-
-
 def tags_in_columns(tags: Any, names: list[str]) -> Any:
     """Tags of new items as CSR 0/1 in the columns of a known vocabulary; words that are not in it are left out."""
     from scipy.sparse import csr_matrix
@@ -250,7 +242,9 @@ def tags_in_columns(tags: Any, names: list[str]) -> Any:
     table = as_tag_table(tags)
     if list(table.names) == names:
         return table.yes
-    if not are_words(tags):
+    if not are_words(tags) and not is_frame(tags):
+        if table.n_tags == len(names):
+            return table.yes
         raise ParameterError(f"the tags have {table.n_tags} columns, but {len(names)} are expected, as in fit.")
     known = TagTable.from_lists([], names=names)
     column = np.array([known.index(name) if name in known else -1 for name in table.names], dtype=np.intp)

@@ -14,13 +14,13 @@ from ...arrays import is_sparse
 from ...blocks import row_blocks
 from ...data.checks import as_generator
 from ...data.parameters import Constraints, Given, Number, check_parameters
-from ...data.tags import TagTable, as_tag_table
+from ...data.tags import TagTable, are_words, as_tag_table
 from ...data.views import Views
 from ...errors import ParameterError, ViewError
 from ..base import MultiviewTransformer, check_n_clusters, items_with_views, say
 from ..fusion_art.seen import Seen
 from ..fusion_art.settings import check_tags
-from .association_network import AssociationNetwork, are_words, tags_in_columns
+from .association_network import AssociationNetwork, tags_in_columns
 from .canonical_fusion import CanonicalFusion
 
 __all__ = ["CrossModalClustering"]

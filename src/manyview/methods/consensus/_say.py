@@ -99,7 +99,8 @@ def scrambled(matrix: Matrix, seed: int) -> Matrix:
         return np.column_stack([rng.permutation(column) for column in matrix.T])
     from scipy.sparse import csc_matrix
 
-    columns = csc_matrix(matrix)
+    columns = csc_matrix(matrix, copy=True)
+    columns.eliminate_zeros()
     rows = np.concatenate(
         [np.empty(0, dtype=np.int32)]
         + [rng.choice(matrix.shape[0], size, replace=False) for size in np.diff(columns.indptr)]

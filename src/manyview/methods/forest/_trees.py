@@ -227,10 +227,16 @@ def grow_forest(
     leaves = np.empty((n_kept, n_trees), dtype=np.int32)
 
     def tree(which: slice) -> tuple[Any, ...]:
-        *nodes, leaf, mixed = grow_tree(
-            codes, ptr, tag, value, items.copy(), quota, view_start, n_tags, min_leaf, min_split, MAX_LEAF, missing,
-            np.uint64(seeds[which.start]),
-        )  # fmt: skip
+        try:
+            *nodes, leaf, mixed = grow_tree(
+                codes, ptr, tag, value, items.copy(), quota, view_start, n_tags, min_leaf, min_split, MAX_LEAF, missing,
+                np.uint64(seeds[which.start]),
+            )  # fmt: skip
+        except SystemError as error:  # a Ctrl-C in the middle, which numba wraps when it hands arrays over
+            stopped: BaseException | None = error
+            while isinstance(stopped, SystemError):
+                stopped = stopped.__cause__ or stopped.__context__
+            raise stopped or error from None
         leaves[:, which.start] = leaf[:n_kept]
         sizes = np.bincount(leaf[leaf >= 0], minlength=mixed.size)
         lost = int(sizes[mixed & (sizes > 10 * min_leaf)].sum())

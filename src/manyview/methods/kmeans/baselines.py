@@ -80,6 +80,7 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         has_any = items_with_views(views)
         n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         weight = check_sample_weight(sample_weight, views.n_items)
+        weight = None if weight is None else weight / weight.max()  # single numbers hold them
         counts = np.ones(views.n_items) if weight is None else weight
         with working(None) as engine:
             compared = self._fit_spaces(views, n_clusters, engine.threads)

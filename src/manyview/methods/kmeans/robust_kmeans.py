@@ -318,6 +318,8 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         return np.flatnonzero(self.view_varies_)
 
     def _assign(self, views: Views, distances: bool, engine: Engine) -> tuple[Places, Floats]:
+        if not views.n_items:
+            return np.zeros(0, dtype=np.intp), np.zeros((self._active().size, 0))
         centers = self.cluster_centers_ if getattr(self, "spaces_", None) is None else self.prepared_centers_
         active = self._active()
         names = [views.names[v] for v in active]
