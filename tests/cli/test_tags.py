@@ -186,6 +186,40 @@ def test_what_cannot_be_done_is_said(path, tmp_path):
         assert len(collection.history) == 0
 
 
+def test_a_list_of_another_collection_is_refused(path, tmp_path):
+    """Numbers that mean other items here would put tags on the wrong ones."""
+    run("suggest", path, "--jobs", 1, "-o", tmp_path / "list.csv")
+    rows = read(tmp_path / "list.csv")
+    for content, words in (
+        (f"id,item,tag\n{rows[0]['id']},somebody else,snow\n", "here, not 'somebody else'. Nothing was changed"),
+        (f"id,item,tag\n{rows[0]['id']},,\n", "row 1: its tag is empty"),
+        ("id,item,tag\n,,snow\n", "row 1: its item is empty"),
+        ("id,tag\nx,snow\n", "'x' is not the number of an item"),
+    ):
+        (tmp_path / "other.csv").write_text(content, encoding="utf-8")
+        assert words in run("accept", path, "--from", tmp_path / "other.csv", code=2)
+    assert "accepted" in run("accept", path, "--from", tmp_path / "list.csv", "--yes")
+
+
+def test_lines_are_shares(path):
+    run("suggest", path, "--jobs", 1)
+    listing = ("suggest", path, "--open")
+    for verb in (("accept", path), ("reject", path), listing, (*listing, "--json")):
+        for line in (-1, 2, 90):
+            assert "at most 1" in run(*verb, "--min-probability", line, code=2), (verb, line)
+    assert "at least 1" in run("suggest", path, "--open", "--top", 0, code=2)
+    with Collection.open(path) as collection:
+        assert len(collection.history) == 0
+
+
+def test_a_run_of_proposals_has_no_clusters_to_show(path):
+    run("fit", path, "-k", 4, "--jobs", 1)
+    run("suggest", path, "--jobs", 1)
+    for verb in ("show", "report"):
+        told = run(verb, path, "--run", 2, code=2)
+        assert "run 2 made proposals, not clusters. Name a run of `manyview fit`; there are 1." in told
+
+
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_computed(path, tmp_path, monkeypatch):
     monkeypatch.setattr(
         "manyview.workflow.proposing.suggest.suggest_tags", lambda *given, **more: pytest.fail("computed")

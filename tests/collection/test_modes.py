@@ -59,5 +59,10 @@ def test_a_new_sidecar_is_as_open_as_its_picture(tmp_path, umask):
     with Collection.create(tmp_path / "c.manyview", source) as collection:
         collection.decide([(2, "new"), (4, "new")], True)
         collection.apply("xmp")
-    made = {path.name: stat.S_IMODE(path.stat().st_mode) for path in source.glob("*.png.xmp")}
-    assert made == {"p001.png.xmp": 0o640, "p003.png.xmp": 0o444}
+        made = {path.name: stat.S_IMODE(path.stat().st_mode) for path in source.glob("*.png.xmp")}
+        assert made == {"p001.png.xmp": 0o640, "p003.png.xmp": 0o644}  # of a protected picture too: it is ours
+        collection.decide([(4, "newer")], True)
+        assert collection.apply("xmp").failed == []
+        collection.undo()
+        collection.undo(2)
+    assert not list(source.glob("*.png.xmp"))

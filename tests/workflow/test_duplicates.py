@@ -84,6 +84,18 @@ def test_what_would_be_kept_and_why(photos):
         photos.duplicates("odd")
 
 
+def test_a_mark_is_never_reversed(photos):
+    """Marked again, and written into sidecars, the same copies carry it: who deletes these keeps one of each."""
+    kept = {one.kept.key for one in find_duplicates(photos)}
+    for _ in range(2):
+        mark_duplicates(photos, "copy")
+        photos.apply("xmp")
+        photos.read(photos.items.sources()[0]["path"])
+        assert {one.kept.key for one in find_duplicates(photos)} == kept
+    marked = {item.key for item in photos.items if "copy" in photos.tagging.words_of(item.id)}
+    assert not marked & kept and len(marked) == 3
+
+
 def test_marks_and_lists(photos, tmp_path):
     files = {path.name: path.read_bytes() for path in (tmp_path / "photos").iterdir()}
     entry = mark_duplicates(photos, "copy", who="ada")

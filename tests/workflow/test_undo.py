@@ -276,3 +276,19 @@ def test_a_batch_that_was_stopped_can_be_undone(tmp_path, monkeypatch):
         assert collection.writes.open_batch() is not None
         assert collection.undo().summary.startswith("undid 2: put")
         assert snapshot(source) == before and collection.writes.open_batch() is None
+
+
+def test_sidecars_that_are_away_are_not_called_undone(four, tmp_path):
+    before = snapshot(four.source)
+    four.decide([(1, "dog"), (2, "dog")], True)
+    done = four.apply()
+    four.source.rename(tmp_path / "away")
+    with pytest.raises(StoreError, match=r"undone but for 2 files.*its folder is away"):
+        four.undo(done.entry.id)
+    (tmp_path / "away").rename(four.source)
+    for ending in ("png", "png.xmp"):
+        (four.source / f"p001.{ending}").rename(four.source / f"moved.{ending}")
+    four.read(four.source)
+    four.undo(done.entry.id)
+    before, after = ({str(name) for name in one} for one in (before, snapshot(four.source)))
+    assert after == before - {"p001.png"} | {"moved.png"}

@@ -92,6 +92,48 @@ def test_into_the_file_and_back(exiftool, tmp_path):
     assert check.problems(tmp_path / "c.manyview") == []
 
 
+def test_files_that_are_away_are_not_called_undone(exiftool, tmp_path):
+    """Their disk is not connected, or they were moved: nothing is given up, and the same command tries again."""
+    source = pictures(tmp_path / "pictures", "a.jpg", "b.jpg", "c.jpg")
+    before = snapshot(source)
+    with Collection.create(tmp_path / "c.manyview", source) as collection:
+        collection.decide([(1, "moo"), (2, "moo"), (3, "moo")], True)
+        done = collection.apply("embedded")
+        source.rename(tmp_path / "away")
+        with pytest.raises(StoreError, match=r"undone but for 3 files.*it is not there: its folder is away"):
+            collection.undo(done.entry.id)
+        (tmp_path / "away").rename(source)
+        (source / "b.jpg").rename(source / "renamed.jpg")
+        with pytest.raises(StoreError, match=r"undone but for 1 file,.*b\.jpg: it is not there"):
+            collection.undo(done.entry.id)
+        collection.read(source)  # `add` finds what was moved
+        (source / "c.jpg").unlink(missing_ok=True)
+        collection.undo(done.entry.id)
+    before, after = ({str(name): content for name, content in one.items()} for one in (before, snapshot(source)))
+    assert after == {"a.jpg": before["a.jpg"], "renamed.jpg": before["b.jpg"]}
+
+
+@pytest.mark.parametrize("target", ["embedded", "xmp"])
+def test_a_picture_that_has_taken_anothers_name_is_left_alone(target, exiftool, tmp_path):
+    source = pictures(tmp_path / "pictures", "bee.jpg", "cow.jpg")
+    with Collection.create(tmp_path / "c.manyview", source) as collection:
+        cow = collection.items.find("cow.jpg").id
+        collection.decide([(cow, "moo")], True)
+        (source / "cow.jpg").rename(source / "kuh.jpg")
+        (source / "bee.jpg").rename(source / "cow.jpg")
+        before = snapshot(source)
+        done = collection.apply(target)
+        assert "it is not the file that was read: run `manyview add` first" in str(done.failed) and not done.changes
+        assert snapshot(source) == before
+        assert collection.read(source).n_same == 0 and collection.items.get(cow).key == "kuh.jpg"
+        assert collection.apply(target).failed == []
+        name = "kuh.jpg" if target == "embedded" else "kuh.jpg.xmp"
+        assert b"moo" in (source / name).read_bytes()
+        os.utime(source / "cow.jpg")  # touched, but the same
+        collection.decide([(3 - cow, "buzz")], True)
+        assert collection.apply(target).failed == []
+
+
 @pytest.mark.skipif(REAL is None, reason="no exiftool")
 def test_every_format_that_is_allowed(tmp_path):
     source = pictures(tmp_path / "pictures", "a.jpg", "a.png", "a.tif", "a.gif", "raw.tif")

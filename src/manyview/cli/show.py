@@ -89,7 +89,7 @@ def show(
         if search is not None and run is None and level is None and found.runs.newest() is None:
             _search_unfitted(found, search, more, collection, as_json)
             return
-        which = found.runs.get(run)
+        which = found.runs.get_fit(run)
         if item is not None:
             _show_reason(found, which, item, as_json)
             return

@@ -32,7 +32,7 @@ _LINES = (0.9, 0.7, 0.5)
 @spoken
 def suggest(
     collection: CollectionPath,
-    top: Annotated[int, typer.Option(metavar="N", help="Proposals per item.")] = _KEPT,
+    top: Annotated[int, typer.Option(min=1, metavar="N", help="Proposals per item.")] = _KEPT,
     min_probability: Annotated[
         float | None, typer.Option(metavar="P", help="Only proposals at least this likely (0 to 1).")
     ] = None,
@@ -41,7 +41,7 @@ def suggest(
     by: Annotated[
         str, typer.Option(metavar="ORDER", help="Order of the table: probability, item or tag.")
     ] = "probability",
-    rows: Annotated[int, typer.Option(metavar="N", help="Rows of the table; 0 shows all.")] = 30,
+    rows: Annotated[int, typer.Option(min=0, metavar="N", help="Rows of the table; 0 shows all.")] = 30,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="PATH", help="Write all proposals to a .csv or .json file.")
     ] = None,
@@ -79,6 +79,7 @@ def suggest(
     Of the proposals with probability 0.8, four in five should be right. The table lists what is worth asking: a
     probability of 0.5 or more. --min-probability 0 lists all. Nothing is changed until you accept.
     """
+    from ..data.checks import check_number
     from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.proposing.asking import WORTH_ASKING, how_sure, is_known
@@ -87,6 +88,8 @@ def suggest(
     from ..writeback.proposal_files import is_proposals, kind_of_file, shown, write_proposals
 
     least = probability_of(min_probability, min_score)
+    if least is not None:
+        check_number("min_probability", least, low=0, high=1)
     orders = ("probability", "item", "tag")
     if by == "score":  # its old name
         by = "probability"

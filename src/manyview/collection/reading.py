@@ -30,6 +30,10 @@ class ItemFile(NamedTuple):
     format: str | None
 
 
+COPY = "a copy of another"
+"""Why a tag was given that says so."""
+
+
 class CopyRow(NamedTuple):
     """An item that repeats another, or is repeated."""
 
@@ -45,6 +49,8 @@ class CopyRow(NamedTuple):
     n_tags: int
     n_facts: int
     """Sidecars, a date that is not the file's own, camera, lens, position."""
+    is_marked: bool
+    """Was it given a tag as a copy of another?"""
 
 
 class Reading:
@@ -114,7 +120,8 @@ class Reading:
             "SELECT tag_id FROM said_tags WHERE item_id = items.id AND tag_id NOT IN (SELECT tag_id FROM decisions "
             "WHERE item_id = items.id AND answer = 0) UNION SELECT tag_id FROM decisions WHERE item_id = items.id AND "
             f"answer = 1)), (beside <> '') + coalesce({facts}, 0) + coalesce(json_extract(fields, "
-            "'$.taken_from') IN ('file', 'sidecar'), 0) FROM items WHERE state = 'here' AND (duplicate_of IS NOT NULL "
+            "'$.taken_from') IN ('file', 'sidecar'), 0), EXISTS (SELECT 1 FROM decisions WHERE item_id = items.id AND "
+            f"answer = 1 AND why = '{COPY}') FROM items WHERE state = 'here' AND (duplicate_of IS NOT NULL "
             "OR id IN (SELECT duplicate_of FROM items WHERE state = 'here') OR content IN (SELECT content FROM items "
             "WHERE state = 'here' AND content IS NOT NULL GROUP BY content HAVING count(*) > 1)) ORDER BY id"
         )

@@ -96,6 +96,16 @@ class Runs:
             raise ParameterError(f"{self._catalog.root} has no {what}; its runs: {there}.")
         return found
 
+    def get_fit(self, run_id: int | None = None) -> Run:
+        """The same of runs that made clusters alone."""
+        run = self.get(run_id)
+        if run.kind != "fit":
+            there = ", ".join(str(one.id) for one in self if one.kind == "fit") or "none"
+            raise ParameterError(
+                f"run {run.id} made proposals, not clusters. Name a run of `manyview fit`; there are {there}."
+            )
+        return run
+
     def newest(self, kind: str = "fit") -> Run | None:
         """The newest run of its kind, or None."""
         row = self._catalog.row(f"{_SELECT} WHERE kind = ? ORDER BY id DESC LIMIT 1", (kind,))

@@ -15,7 +15,7 @@ __all__ = ["publish_run", "report_of_run"]
 
 def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterReport:
     """The report of a run, the newest when none is named; shows itself in a notebook."""
-    run = collection.runs.get(run_id)
+    run = collection.runs.get_fit(run_id)
     items = list(collection.items)
     return ClusterReport(
         profiles_of_run(collection, run),

@@ -84,7 +84,7 @@ class Reasons:
     def _prepare(self, run_id: int) -> _Ready:
         with Collection.open(self._path) as collection:
             index = Index(collection)
-            run = collection.runs.get(run_id)
+            run = collection.runs.get_fit(run_id)
             profiles = profiles_of_run(collection, run)
             likeness = profiles.likeness
             nearest = NearestItems(likeness) if likeness is not None else None

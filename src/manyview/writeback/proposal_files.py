@@ -97,14 +97,21 @@ def read_pairs(collection: Store, path: Path) -> list[tuple[int, str]]:
         raise ParameterError(f"{path} must hold a list of objects with the fields id (or item) and tag.")
     pairs = []
     for number, row in enumerate(rows, 1):
-        tag, item = str(row.get("tag") or ""), row.get("id")
-        if not tag or not (item or row.get("item")):
+        tag, given, name = (str(row.get(key) or "") for key in ("tag", "id", "item"))
+        if "tag" not in row or not {"id", "item"} & row.keys():
             raise ParameterError(f"{path}, row {number}: expected the columns id (or item) and tag, got {sorted(row)}.")
-        tag = from_cell(tag)
+        if not tag or not (given or name):
+            raise ParameterError(f"{path}, row {number}: its {'item' if tag else 'tag'} is empty.")
         try:
-            pairs.append((int(item) if item else collection.items.named(from_cell(str(row["item"]))).id, tag))
+            item = collection.items.get(int(given)) if given else collection.items.named(from_cell(name))
         except ValueError:
-            raise ParameterError(f"{path}, row {number}: {item!r} is not the number of an item.") from None
+            raise ParameterError(f"{path}, row {number}: {given!r} is not the number of an item.") from None
+        if given and name and from_cell(name) != item.key:
+            raise ParameterError(
+                f"{path}, row {number}: item {item.id} is {item.key!r} here, not {from_cell(name)!r}. Nothing was "
+                "changed; leave out the column that is wrong, or make the list anew with `manyview suggest -o`."
+            )
+        pairs.append((item.id, from_cell(tag)))
     if not pairs:
         raise ParameterError(f"{path} holds no pairs; nothing was changed.")
     return pairs

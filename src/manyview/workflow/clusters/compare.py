@@ -91,10 +91,7 @@ def compare_runs(collection: Store, first: int, second: int) -> Comparison:
 
     from ...metrics import adjusted_rand_index, normalized_mutual_info
 
-    runs = collection.runs.get(first), collection.runs.get(second)
-    for run in runs:
-        if run.kind != "fit":
-            raise ParameterError(f"run {run.id} made proposals, not clusters. Name a run of `manyview fit`.")
+    runs = collection.runs.get_fit(first), collection.runs.get_fit(second)
     sides = [collection.runs.labels(run.id) for run in runs]
     items, a, b = np.intersect1d(sides[0][0], sides[1][0], assume_unique=True, return_indices=True)
     if not items.size:

@@ -58,7 +58,7 @@ def current_clusters(collection: Store, run_id: int | None = None) -> list[LiveC
     Profiles that were kept are shown only for the very members they were made of; others are made anew. Tags are
     counted as they are now.
     """
-    state = State(collection, collection.runs.get(run_id))
+    state = State(collection, collection.runs.get_fit(run_id))
     return with_tags_of_now(state.clusters, state.tags, state.labels)
 
 

@@ -67,7 +67,7 @@ def cluster_tags(collection: Store, *, run_id: int | None = None, language: str 
     Largest first. Words are in ``language``, by default that of the run. Items that carry the word, or of which
     somebody said no to it, are left out.
     """
-    state = State(collection, collection.runs.get(run_id))
+    state = State(collection, collection.runs.get_fit(run_id))
     looks = _looks(collection, language or state.run.figures.get("language"))
     guesses = looks.guesses(state.labels, np.unique(state.labels[state.labels >= 0]).tolist())
     found = tags_by_cluster(

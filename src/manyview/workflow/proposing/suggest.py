@@ -339,6 +339,8 @@ def open_proposals(
     ``why_proposed.Reason``. Without ``reasons`` many are read faster. ``carriers`` tells which items have a tag, where
     that is at hand.
     """
+    if min_probability is not None:
+        check_number("min_probability", min_probability, low=0, high=1)
     run = collection.runs.get(kind="suggest")
     tag_id = None if tag is None else tag_number(collection, tag)
     found = collection.runs.rows.find(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ... import durable
 from ...collection.history import Entry
-from ...collection.reading import CopyRow
+from ...collection.reading import COPY, CopyRow
 from ...collection.store import Store
 from ...errors import ParameterError, StoreError
 from ...writeback.cells import as_cell
@@ -69,6 +69,7 @@ def find_duplicates(collection: Store, kind: str | None = None) -> list[Duplicat
 
     Of each group the one with the most pixels would be kept; of equal ones that of which more is known (tags, a real
     date, camera, position, sidecars), then the one whose name is no copy's, then the larger file, then the first name.
+    One that was marked as a copy stays one.
     """
     if kind not in (None, "exact", "near"):
         raise ParameterError(f"duplicates are exact or near; got {kind!r}.")
@@ -132,10 +133,13 @@ def _has_copy_name(row: CopyRow) -> bool:
 
 
 def _rank(row: CopyRow) -> tuple[Any, ...]:
-    return -_pixels(row), -_known(row), _has_copy_name(row), -(row.size or 0), len(row.key), row.key
+    better = -_pixels(row), -_known(row), _has_copy_name(row), -(row.size or 0), len(row.key), row.key
+    return bool(row.is_marked), *better  # a mark is nothing that is known of it, and is not reversed
 
 
 def _why_kept(best: CopyRow, next_best: CopyRow) -> str:
+    if next_best.is_marked and not best.is_marked:
+        return "the others were marked as its copies"
     if _pixels(best) > _pixels(next_best):
         return f"the largest, {best.width} x {best.height}"
     if _known(best) > _known(next_best):
@@ -150,6 +154,8 @@ def _why_kept(best: CopyRow, next_best: CopyRow) -> str:
 def _why_not(row: CopyRow, best: CopyRow) -> str:
     if row.content is not None and row.content == best.content:
         return "the same bytes"
+    if row.is_marked and not best.is_marked:
+        return "marked as a copy"
     if _pixels(row) < _pixels(best):
         return f"smaller, {row.width} x {row.height}"
     if _known(row) < _known(best):
@@ -171,7 +177,7 @@ def mark_duplicates(
         raise ParameterError(
             f"no duplicates are known in {collection.path}; `manyview features` looks at the pictures."
         )
-    return add_tag(collection, others, word, who=who, why="a copy of another")
+    return add_tag(collection, others, word, who=who, why=COPY)
 
 
 COLUMNS = ("group", "kind", "keep", "id", "path", "exact", "width", "height", "size", "tags", "why")

@@ -283,10 +283,7 @@ class Index:
         """The run of that number, or the newest fit; None where there is none yet."""
         if run_id is None:
             return self.collection.runs.newest()
-        run = self.collection.runs.get(run_id)
-        if run.kind != "fit":
-            raise ParameterError(f"run {run.id} made proposals, not clusters. Name a run of `manyview fit`.")
-        return run
+        return self.collection.runs.get_fit(run_id)
 
     def clusters(self, run: Run | None) -> list[LiveCluster]:
         """The clusters of a run as they are now, after a person's edits and answers; largest first."""

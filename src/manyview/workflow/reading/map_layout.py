@@ -95,9 +95,7 @@ def make_map(
     It goes on from the map the run has, or from the newest map there is, so that items stay about where they were;
     ``fresh`` starts anew, and then the same seed gives the same map. Cost: ``describe.layout.lay_out``.
     """
-    run = collection.runs.get(run_id)
-    if run.kind != "fit":
-        raise ParameterError(f"run {run.id} made proposals, not clusters; a map needs a fit.")
+    run = collection.runs.get_fit(run_id)
     started = time.perf_counter()
     state = State(collection, run)
     ids = state.ids
