@@ -214,8 +214,9 @@ class TagCompleter(MultiviewEstimator):
             extras = answers_to_learn_from(self.model, names[-1], X, table, rng)
             given = (names, items, table.yes, extras, rng, threads, tell)
             recipe, judged = fit_recipe(*given)
-            self._keep(table, items, recipe, fit_without_copies(*given))
-            self._set_completeness(recipe, judged)
+            of_each, once = fit_without_copies(*given) or (None, judged)
+            self._keep(table, items, recipe, of_each)
+            self._set_completeness(recipe if of_each is None else of_each.recipe, once)
         return self
 
     def tag_scores(self, X: Any = None, tags: Any = None) -> Singles:

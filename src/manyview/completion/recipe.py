@@ -170,8 +170,11 @@ def fit_without_copies(
     rng: np.random.Generator,
     threads: Workers,
     say: Callable[[str], None],
-) -> OfEach | None:
-    """What to ask about items without tags where most tagged ones have near copies; None where few have."""
+) -> tuple[OfEach, Judged] | None:
+    """What to ask about items without tags where most tagged ones have near copies; None where few have.
+
+    With the scores of items with tags, as ``fit_recipe``.
+    """
     from scipy.sparse import diags_array
 
     stand = one_of_each(items.neighbours, items.speaks, np.diff(tags.indptr), items.like)
@@ -181,8 +184,8 @@ def fit_without_copies(
     of_each = (diags_array(stand.astype(tags.dtype)) @ tags).tocsr()
     of_each.eliminate_zeros()
     among = items.among(stand, rng, threads)
-    recipe, _ = fit_recipe(names, among, of_each, extras, rng, threads, say)
-    return OfEach(recipe.with_neighbours_tags(None), among.neighbours, among.lists, stand)
+    recipe, judged = fit_recipe(names, among, of_each, extras, rng, threads, say)
+    return OfEach(recipe.with_neighbours_tags(None), among.neighbours, among.lists, stand), judged
 
 
 def doubtful_tags(

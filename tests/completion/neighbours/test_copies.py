@@ -46,7 +46,9 @@ def test_items_without_tags_are_judged_as_if_every_moment_were_there_once(moment
     before = fitted(rows, tag, known)
     assert np.abs(before.tag_probabilities(new) - control.tag_probabilities(new)).mean() > 0.06
     # Copies are what tells most about items that have tags: nothing changes there.
-    assert np.array_equal(model.tag_probabilities()[known], before.tag_probabilities()[known])
+    assert np.array_equal(model.tag_scores()[known], before.tag_scores()[known])
+    # How complete the record is, copies that say the same do not tell.
+    assert model.completeness_ == pytest.approx(control.completeness_, abs=0.1)
 
 
 def test_a_random_part_changes_nothing(moments, monkeypatch):
