@@ -106,6 +106,8 @@ def fit(
         )
     else:
         n_found = f"{len(clusters)} cluster{'' if len(clusters) == 1 else 's'}"
+        if fitted.run.figures.get("n_clusters", len(clusters)) != len(clusters):
+            n_found += " after your edits"
         say(f"{safe(collection)}, run {fitted.run.id}: {fitted.run.method}, {n_found}, {fitted.run.seconds:.0f} s")
         for line in fitted.said:
             say(f"  {safe(line)}")
