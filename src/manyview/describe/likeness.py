@@ -99,7 +99,8 @@ class Compared:
             if np.isnan(base):
                 continue
             these, those = space.units(rows), space.units(others)
-            cosine = these @ those.T
+            with np.errstate(invalid="ignore"):  # rows are finite; a BLAS may look at more than it was given
+                cosine = these @ those.T
             cosine = np.asarray(cosine.toarray() if is_sparse(cosine) else cosine, dtype=np.float64)
             both = np.outer(speaks(these), speaks(those))
             values += np.where(both, weight * (cosine - base) / (1.0 - base), 0.0)

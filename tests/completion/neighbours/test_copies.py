@@ -106,26 +106,27 @@ def nearest(cosines, items=None):
 
 
 def test_the_one_with_most_tags_stands_for_its_copies():
-    """Items 0 and 1 are copies, 2 and 3 too; 4 and 5 have no tags and are far from all."""
-    near = nearest(
-        [[0.99, 0.2, 0.1], [0.99, 0.2, 0.1], [0.98, 0.2, 0.1], [0.98, 0.2, 0.1], [0.3, 0.2, 0.1], [0.3, 0.2, 0.1]],
-        [[1, 2, 3], [0, 2, 3], [3, 0, 1], [2, 0, 1], [0, 1, 2], [3, 2, 1]],
-    )
-    speaks, like = np.ones((6, 1), dtype=bool), np.ones(6)
-    kept = one_of_each([near], speaks, np.array([1, 2, 1, 1, 0, 0]), like)
-    assert kept.tolist() == [False, True, True, False, False, False]
+    """Items 0 and 1 are copies, 2 and 3 too; twenty have no tags and are far from all."""
+    cosines = [[0.99, 0.2, 0.1]] * 2 + [[0.98, 0.2, 0.1]] * 2 + [[0.3, 0.2, 0.1]] * 20
+    near = nearest(cosines, [[1, 2, 3], [0, 2, 3], [3, 0, 1], [2, 0, 1]] + [[0, 1, 2]] * 20)
+    speaks, like, n_tags = np.ones((24, 1), dtype=bool), np.ones(24), np.array([1, 2, 1, 1] + [0] * 20)
+    kept = one_of_each([near], speaks, n_tags, like)
+    assert np.flatnonzero(kept).tolist() == [1, 2]
+    # Of two others nothing can be told.
+    few = Nearest(near.items[:6], near.cosines[:6])
+    assert one_of_each([few], speaks[:6], n_tags[:6], like[:6]) is None
     # In another view they have nothing in common: in the mean they are no copies.
-    other = nearest(np.full((6, 3), 0.5), [[4, 5, 4], [4, 5, 4], [4, 5, 4], [4, 5, 4], [0, 1, 2], [3, 2, 1]])
-    assert one_of_each([near, other], np.ones((6, 2), dtype=bool), np.array([1, 2, 1, 1, 0, 0]), like) is None
+    other = nearest(np.full((24, 3), 0.5), [[4, 5, 4]] * 4 + [[0, 1, 2]] * 20)
+    assert one_of_each([near, other], np.ones((24, 2), dtype=bool), n_tags, like) is None
     # A view that says nothing of them is not asked.
-    speaks = np.column_stack([np.ones(6, dtype=bool), [False] * 4 + [True] * 2])
-    assert one_of_each([near, other], speaks, np.array([1, 2, 1, 1, 0, 0]), like).sum() == 2
+    speaks = np.column_stack([np.ones(24, dtype=bool), [False] * 4 + [True] * 20])
+    assert one_of_each([near, other], speaks, n_tags, like).sum() == 2
 
 
 def test_nothing_to_compare_with():
-    near = nearest([[0.99, 0.1], [0.99, 0.1], [0.2, 0.1]], [[1, 2], [0, 2], [0, 1]])
-    speaks = np.ones((3, 1), dtype=bool)
-    assert one_of_each([near], speaks, np.array([1, 1, 1]), np.ones(3)) is None  # all are tagged
-    assert one_of_each([near], speaks, np.array([1, 1, 0]), np.array([1, 1, 0.1])) is None  # the rest is another kind
-    assert one_of_each([], speaks[:, :0], np.array([1, 1, 0]), np.ones(3)) is None
-    assert one_of_each([near], speaks, np.array([1, 1, 0]), np.ones(3)).tolist() == [True, False, False]
+    near = nearest([[0.99, 0.1]] * 2 + [[0.2, 0.1]] * 60, [[1, 2], [0, 2]] + [[0, 1]] * 60)
+    speaks, like, n_tags = np.ones((62, 1), dtype=bool), np.ones(62), np.array([1, 1] + [0] * 60)
+    assert np.flatnonzero(one_of_each([near], speaks, n_tags, like)).tolist() == [0]
+    assert one_of_each([near], speaks, np.ones(62, dtype=int), like) is None  # all are tagged
+    assert one_of_each([near], speaks, n_tags, np.where(n_tags > 0, 1, 0.1)) is None  # the rest is another kind
+    assert one_of_each([], speaks[:, :0], n_tags, like) is None

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...types import Floats, Ints, Mask, Singles
 from .nearest import Nearest
+from .population import surely_larger
 
 __all__ = ["one_of_each"]
 
@@ -43,7 +44,7 @@ def one_of_each(near: Sequence[Nearest], speaks: Mask, n_tags: Ints, like: Float
         return None
     nearness = _nearness(near, speaks)
     nearest = _largest(nearness, tagged)
-    if _excess(nearest[tagged], nearest[others]) <= _MORE:
+    if _excess(nearest[tagged], nearest[others]) <= _MORE or not surely_larger(nearest[tagged], nearest[others]):
         return None
     order = np.lexsort((np.arange(tagged.size), -n_tags))[: np.count_nonzero(tagged)]
     lines = np.linspace(np.median(nearest[tagged]), _NEAR, _LINES)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ...types import Floats, Mask, Singles
 from .nearest import Nearest
 
-__all__ = ["ONE_KIND", "Population", "fit_population"]
+__all__ = ["ONE_KIND", "Population", "fit_population", "surely_larger"]
 
 _STEPS = 10
 _SURE = 1e-3
-"""Chance of calling items another kind that are not."""
+"""Chance of calling two samples different that are not."""
 _FEW, _MANY = 100, 10_000
 """Up to so many with and without tags the chance is counted, else taken from the limit."""
 
@@ -73,7 +73,7 @@ def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask, has_no
     others = mean[has_none & ~np.isnan(mean)]
     n_steps = min(_STEPS, means.size + 1)
     share = np.ones(n_steps)
-    if means.size > 1 and others.size and _are_farther(others, means):
+    if means.size > 1 and others.size and surely_larger(means, others):
         counts = np.bincount(_steps(others, means, n_steps), minlength=n_steps)
         # Of one kind, as many would stand on every step. The nearer half says how many are of that kind; a step that
         # has more has others beside them.
@@ -104,9 +104,9 @@ def _steps(mean: Floats, means: Floats, n_steps: int) -> NDArray[np.int64]:
     return np.minimum(rank * n_steps // (means.size + 1), n_steps - 1).astype(np.int64)
 
 
-def _are_farther(others: Floats, means: Floats) -> bool:
-    """Is it more than chance that items without tags stand farther from the tagged ones than these from each other?"""
+def surely_larger(some: Floats, others: Floats) -> bool:
+    """Is it more than chance that the first are larger? By the test of Kolmogorov and Smirnov."""
     from scipy.stats import ks_2samp
 
-    method = "exact" if means.size <= _FEW and others.size <= _MANY else "asymp"
-    return bool(ks_2samp(others, means, alternative="greater", method=method).pvalue <= _SURE)
+    method = "exact" if some.size <= _FEW and others.size <= _MANY else "asymp"
+    return bool(ks_2samp(others, some, alternative="greater", method=method).pvalue <= _SURE)
