@@ -216,7 +216,7 @@ def _print_lines(lines: list[Any], collection: Path, is_trusted: bool) -> None:
             )
     if not is_trusted:
         say("  Percentages need to know how complete your tags are: answer 30 proposals and run this again,")
-        say("  or say how complete: --completeness 0.7")
+        say("  or say how complete: --completeness 0.7; with 1 nothing is proposed for items that have tags")
     say(f"  Next: manyview serve {safe(collection)}, to answer in the browser; or")
     say(f"  manyview accept {safe(collection)} --at-least 0.8, which asks about some and accepts many, guaranteed.")
     say("  Without a guarantee: accept --min-probability 0.9, or --item NAME --tag WORD. To say no: reject")
