@@ -14,11 +14,12 @@ from ..data.hierarchy import TagHierarchy
 from ..data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number, check_parameters
 from ..data.tags import TagTable, as_tag_table, match_key
 from ..data.views import Views
+from ..data.vocabulary import tags_in_vocabulary
 from ..errors import ParameterError
 from ..methods.base import MultiviewEstimator, say
 from ..renamed import warn_renamed
 from ..types import Ints, Singles
-from .asked import Asked, asked_in_fit, asked_of_new, tags_in_vocabulary
+from .asked import Asked, asked_in_fit, asked_of_new
 from .batch import Batch
 from .families import check_hierarchy, settled
 from .items import Items, fit_items, warn_silent_views

@@ -157,7 +157,7 @@ def test_errors_say_what_to_do():
     with pytest.raises(ParameterError, match="norm must be one of"):
         AssociationNetwork(norm="l1").fit([["a"]])
     network = AssociationNetwork().fit(np.eye(3))
-    with pytest.raises(ParameterError, match="2 columns, but 3"):
+    with pytest.raises(ViewError, match="2 columns, but there were 3 tags in fit"):
         network.transform(np.eye(2))
     with pytest.raises(ViewError, match="no tag 'zebra'"):
         network.neighbors("zebra")

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import is_frame
 from ...blocks import row_blocks
 from ...data.parameters import Choice, Constraints, Either, Number, check_parameters
-from ...data.tags import TagTable, are_words, as_tag_table
-from ...errors import ParameterError, ViewError
+from ...data.tags import TagTable, as_tag_table
+from ...data.vocabulary import tags_in_vocabulary
+from ...errors import ViewError
 
-__all__ = ["AssociationNetwork", "tags_in_columns"]
+__all__ = ["AssociationNetwork"]
 
 
 _DENSE_UP_TO = 5_000
@@ -138,7 +138,7 @@ class AssociationNetwork(TransformerMixin, BaseEstimator):
     def rows_of(self, X: Any) -> SmoothedRows:
         """What ``transform`` gives, made some rows at a time when they are asked for: all at once they fill memory."""
         check_is_fitted(self)
-        return SmoothedRows(self, tags_in_columns(X, self.vocabulary_)[:, self.kept_])
+        return SmoothedRows(self, tags_in_vocabulary(X, self.vocabulary_).yes[:, self.kept_])
 
     def _smooth(self, tags: Any) -> Any:
         """Smoothed rows, CSR, of 0/1 rows of the tags that are kept."""
@@ -233,25 +233,6 @@ class SmoothedRows:
         other._network, other.rows = self._network, tags
         other.shape = (0 if tags is None else tags.shape[0], self.shape[1])
         return other
-
-
-def tags_in_columns(tags: Any, names: list[str]) -> Any:
-    """Tags of new items as CSR 0/1 in the columns of a known vocabulary; words that are not in it are left out."""
-    from scipy.sparse import csr_matrix
-
-    table = as_tag_table(tags)
-    if list(table.names) == names:
-        return table.yes
-    if not are_words(tags) and not is_frame(tags):
-        if table.n_tags == len(names):
-            return table.yes
-        raise ParameterError(f"the tags have {table.n_tags} columns, but {len(names)} are expected, as in fit.")
-    known = TagTable.from_lists([], names=names)
-    column = np.array([known.index(name) if name in known else -1 for name in table.names], dtype=np.intp)
-    entries = table.yes.tocoo()
-    seen = column[entries.col] >= 0
-    rows, columns = entries.row[seen], column[entries.col[seen]]
-    return csr_matrix((entries.data[seen], (rows, columns)), shape=(table.n_items, len(names)))
 
 
 def jaccard(tags: Any, threshold: float, max_neighbors: int | None) -> Any:

@@ -16,11 +16,12 @@ from ...data.checks import as_generator
 from ...data.parameters import Constraints, Given, Number, check_parameters
 from ...data.tags import TagTable, are_words, as_tag_table
 from ...data.views import Views
+from ...data.vocabulary import tags_in_vocabulary
 from ...errors import ParameterError, ViewError
 from ..base import MultiviewTransformer, check_n_clusters, items_with_views, say
 from ..fusion_art.seen import Seen
 from ..fusion_art.settings import check_tags
-from .association_network import AssociationNetwork, tags_in_columns
+from .association_network import AssociationNetwork
 from .canonical_fusion import CanonicalFusion
 
 __all__ = ["CrossModalClustering"]
@@ -251,7 +252,7 @@ class CrossModalClustering(ClusterMixin, MultiviewTransformer):
             if name == self.pictures:
                 entries[name] = _coded(self.coding_, list(value))
             elif name in self.tag_names_:
-                entries[name] = tags_in_columns(value, self.tag_names_[name])
+                entries[name] = tags_in_vocabulary(value, self.tag_names_[name]).yes
         return entries
 
     def _fit_networks(self, views: Views) -> None:
