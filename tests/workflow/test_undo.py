@@ -278,6 +278,16 @@ def test_a_batch_that_was_stopped_can_be_undone(tmp_path, monkeypatch):
         assert snapshot(source) == before and collection.writes.open_batch() is None
 
 
+def test_a_sidecar_of_the_other_kind_of_name_is_somebody_elses(four):
+    """Ours was removed; what Lightroom calls its own says the same word, and keeps it."""
+    four.decide([(2, "dog")], True)
+    done = four.apply()
+    (four.source / "p001.png.xmp").rename(four.source / "p001.xmp")
+    held = (four.source / "p001.xmp").read_bytes()
+    four.undo(done.entry.id)
+    assert (four.source / "p001.xmp").read_bytes() == held
+
+
 def test_sidecars_that_are_away_are_not_called_undone(four, tmp_path):
     before = snapshot(four.source)
     four.decide([(1, "dog"), (2, "dog")], True)

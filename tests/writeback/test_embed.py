@@ -114,6 +114,18 @@ def test_files_that_are_away_are_not_called_undone(exiftool, tmp_path):
 
 
 @pytest.mark.parametrize("target", ["embedded", "xmp"])
+def test_where_nothing_is_to_be_written_a_changed_picture_is_no_failure(target, exiftool, tmp_path):
+    source = pictures(tmp_path / "pictures", "a.jpg")
+    with Collection.create(tmp_path / "c.manyview", source) as collection:
+        collection.decide([(1, "moo")], True)
+        assert collection.apply(target).failed == []
+        content = (source / "a.jpg").read_bytes()
+        (source / "a.jpg").write_bytes(content + b"more")  # as other programs leave it
+        again = collection.apply(target)
+        assert again.failed == [] and again.changes == []
+
+
+@pytest.mark.parametrize("target", ["embedded", "xmp"])
 def test_a_picture_that_has_taken_anothers_name_is_left_alone(target, exiftool, tmp_path):
     source = pictures(tmp_path / "pictures", "bee.jpg", "cow.jpg")
     with Collection.create(tmp_path / "c.manyview", source) as collection:

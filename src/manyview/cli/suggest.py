@@ -79,7 +79,6 @@ def suggest(
     Of the proposals with probability 0.8, four in five should be right. The table lists what is worth asking: a
     probability of 0.5 or more. --min-probability 0 lists all. Nothing is changed until you accept.
     """
-    from ..data.checks import check_number
     from ..errors import ParameterError
     from ..workflow.collection import Collection
     from ..workflow.proposing.asking import WORTH_ASKING, how_sure, is_known
@@ -88,8 +87,6 @@ def suggest(
     from ..writeback.proposal_files import is_proposals, kind_of_file, shown, write_proposals
 
     least = probability_of(min_probability, min_score)
-    if least is not None:
-        check_number("min_probability", least, low=0, high=1)
     orders = ("probability", "item", "tag")
     if by == "score":  # its old name
         by = "probability"

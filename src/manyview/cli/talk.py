@@ -109,7 +109,12 @@ OldMinScore = Annotated[float | None, typer.Option("--min-score", hidden=True)]
 
 
 def probability_of(given: float | None, old: float | None) -> float | None:
-    """``--min-probability``, which may still be given by its old name."""
+    """``--min-probability``, from 0 to 1, which may still be given by its old name."""
+    from ..data.checks import check_number
+
+    for one in (given, old):
+        if one is not None:
+            check_number("min_probability", one, low=0, high=1)
     if old is None:
         return given
     if given is not None:

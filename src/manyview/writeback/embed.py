@@ -57,7 +57,9 @@ def embed_tags(
     with DecodePool(1, max_side=_SIDE) as pool:
         for n, item in enumerate(wishes.items):
             try:
-                path, edit, begin = _wanted(files, wishes, item, formats[item])
+                path, edit, begin = _wanted(wishes, item, formats[item])
+                if edit:
+                    files.refuse_another(item, path)
                 if edit and not dry_run:
                     batch = batch or files.writes.begin("embedded")
                     _embed(files, batch, path, item, formats[item], (edit, begin), pool)
@@ -75,7 +77,7 @@ def embed_tags(
     return done
 
 
-def _wanted(files: Files, wishes: Wishes, item: int, kind: str) -> tuple[str, Edit, Begin]:
+def _wanted(wishes: Wishes, item: int, kind: str) -> tuple[str, Edit, Begin]:
     """The file of an item, what there is to change in its keywords, and what lists it lacks begin with."""
     root, name, _, _ = wishes.places[item]
     path = os.path.join(item_folder(root, name), os.path.basename(name))
@@ -84,7 +86,6 @@ def _wanted(files: Files, wishes: Wishes, item: int, kind: str) -> tuple[str, Ed
             "tags are written into JPEG, PNG and TIFF only, where that was proved to be safe; this is "
             f"{kind or 'no picture'}. Write sidecars: --to xmp."
         )
-    files.refuse_another(item, path)
     held, status = _keywords(path, kind)
     refuse_protected(path, status)
     keys = {word_key(word): word for word in held.tags}

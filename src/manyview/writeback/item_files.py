@@ -103,18 +103,19 @@ class Files:
             raise BadFile("changed", "it is not the file that was read: run `manyview add` first, then this again.")
 
     def present(self, file: Write, target: str) -> str:
-        """Where a file that was written is now: where it was, or with its item that has moved.
+        """Where a file that was written is now: with its item, which may have moved, or where it was.
 
+        A sidecar is sought under the kind of name it was given alone: one of the other kind is somebody else's.
         ``BadFile`` where that cannot be told, because the item is not where it was last seen: its disk may be away.
         """
-        if os.path.lexists(file.path):
-            return file.path
         (root, path, _, _), *_ = (*self.writes.places(file.items[:1]).values(), ("", "", "", ""))
         now = os.path.join(root, path)
-        others = [now] if target == "embedded" else [f"{now}.xmp", f"{os.path.splitext(now)[0]}.xmp"]
-        for other in others:
-            if os.path.lexists(other):
-                return other
+        stem, ending = os.path.splitext(now)
+        is_full = target == "xmp" and os.path.splitext(file.path)[0].lower().endswith(ending.lower())
+        moved = now if target == "embedded" else f"{now if is_full else stem}.xmp"
+        for one in (moved, file.path):
+            if os.path.lexists(one):
+                return one
         if file.items[0] in self._here and not os.path.lexists(now):
             raise Refused(
                 "it is not there: its folder is away, or it was moved. Bring it back, or run `manyview add`, which "

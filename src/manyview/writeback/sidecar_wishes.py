@@ -136,7 +136,6 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
             name = os.path.basename(path)
             if name not in folder:
                 raise BadFile("missing", "it no longer exists; `manyview init` brings the collection up to date.")
-            files.refuse_another(item, os.path.join(folder_path, name))
             add, remove = wishes.add.get(item, []), wishes.remove.get(item, [])
             is_known = (
                 kind == "folder"
@@ -146,6 +145,7 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
             )
             if is_known and files.beside(root, path)[1] == beside:
                 continue
+            files.refuse_another(item, os.path.join(folder_path, name))
         except BadFile as error:
             failed[item] = error.sentence
             continue

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from ...collection.history import Entry
 from ...collection.store import Store
-from ...data.checks import check_number
 from ...errors import ParameterError
 from ...renamed import renamed
 from .suggest import open_proposals
@@ -98,8 +97,6 @@ def choose(
         raise ParameterError("choose by item, by tag or by least probability (0 takes every open proposal).")
     if items is not None and tag is not None and min_probability is None:
         return [(int(item), tag) for item in items], True
-    if min_probability is not None:
-        check_number("min_probability", min_probability, low=0, high=1)
     line = min_probability or None
     found = [
         one
