@@ -247,6 +247,23 @@ class TestTyping:
         page.keyboard.press("x")
         expect(page.get_by_text("1 item selected")).to_be_visible()
 
+    def test_a_key_that_comes_before_a_dialog_has_told_of_its_end_is_heard(self, page):
+        self.pick(page)
+        page.keyboard.press("m")
+        expect(page.get_by_label("Find a cluster or name a new one")).to_be_focused()
+        page.evaluate("""() => {
+            document.querySelector("dialog[open]").close(); // its event is told in a later task
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "t", bubbles: true }));
+        }""")
+        field = page.get_by_label("Tag for 1 item")
+        expect(field).to_be_focused()
+        page.wait_for_timeout(200)
+        expect(field).to_be_focused()
+        for _ in range(10):  # the same key again and again, with nothing between
+            page.keyboard.press("Escape")
+            page.keyboard.press("t")
+        expect(field).to_be_focused()
+
     def test_the_field_has_the_focus_and_what_was_typed_comes_back(self, page):
         self.pick(page)
         for key, name in (("t", "Tag for 1 item"), ("m", "Find a cluster or name a new one")):
