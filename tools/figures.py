@@ -18,7 +18,8 @@ marked in its line::
     **<!-- kept: quality-consensus; mean over the collections; consensus, defaults; NMI; .2f -->.69<!-- end -->**
 
 What ``manyview papers`` left is asked for by its paper, ``kept: papers/missing``, of which every run is a table with a
-title like "table views on numerals, paper" (the last word is the protocol).
+title like "table views on numerals, paper" (the last word is the protocol). What a graphics processor left, ``kept:
+device; milliseconds``, is one table with a row for each case.
 
 The last part, and ``as ...`` behind a column, is how Python formats it, ``±`` for a mean with its deviation, or ``+-``
 for a difference with its deviation; without, three digits behind the point.
@@ -162,7 +163,17 @@ def _kept(file: str) -> dict[str, Any]:
     if file.startswith("papers/"):
         return {"tables": [_paper_table(path) for path in sorted(RESULTS.glob(f"{file}-*.json"))]}
     stored: dict[str, Any] = json.loads((RESULTS / f"{file}.json").read_text(encoding="utf-8"))
+    if "cases" in stored:
+        return {"tables": [{"title": "milliseconds", "rows": [_timed(case) for case in stored["cases"]]}]}
     return stored
+
+
+def _timed(case: dict[str, Any]) -> dict[str, Any]:
+    """What a graphics processor took for a case, as a row of the other results."""
+    found = {name: (took, 0.0) for name, took in case.items() if name.endswith("ms")}
+    for way, seconds in case.get("seconds", {}).items():
+        found |= {f"{way}, {step}": (1e3 * took, 0.0) for step, took in seconds.items()}
+    return {"method": case["case"], **found}
 
 
 def _paper_table(path: Path) -> dict[str, Any]:

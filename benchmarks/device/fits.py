@@ -83,7 +83,7 @@ def consensus(n: int = 100_000, K: int = 50) -> dict[str, Any]:
     }
 
 
-def consensus_identity(n: int = 20_000) -> dict[str, Any]:
+def consensus_identity(n: int = 10_000) -> dict[str, Any]:
     """Labels and members that differ between threads and the device, which does all it can."""
     rows = []
     for kind in ("groups", "uniform", "grid"):

@@ -1,8 +1,6 @@
 """Work on a Dask cluster: the same bits as on one thread, whatever the chunks, and whoever dies."""
 
-import os
 import shutil
-import signal
 import subprocess
 
 import numpy as np
@@ -14,11 +12,10 @@ import manyview
 from manyview import AcceleratedKMeans, HierarchicalKMeans, RobustMultiviewKMeans, Views
 from manyview.data import source
 from manyview.engines import base, cluster
-from manyview.errors import ParameterError, ViewError, WorkerError
+from manyview.errors import ParameterError, ViewError
 from manyview.methods.kmeans import _accelerated_leaf, _accelerated_rounds, accelerated_kmeans
 
 pytest.importorskip("distributed")
-import dask
 import dask.array as da
 from distributed import Client, LocalCluster, Security
 
@@ -353,31 +350,6 @@ def test_a_cluster_behind_tls(tmp_path):
         assert client.scheduler_info()["address"].startswith("tls://")
         there = kmeans(max_iter=3).fit(views)
     same(there, kmeans(max_iter=3).fit(views))
-
-
-def _deadly(rows, leaf, shared, state):
-    if rows.start == shared:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return (1,), None
-
-
-@pytest.mark.slow
-def test_rows_that_kill_their_worker_are_named(tmp_path):
-    from manyview.data.source import source_of
-    from manyview.engines.choice import working
-
-    X = data()["looks"]
-    np.save(tmp_path / "looks.npy", X)
-    views = Views({"looks": np.load(tmp_path / "looks.npy", mmap_mode="r")})
-    few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
-    with few, start(2) as here, Client(here) as client, manyview.on(client, folder=tmp_path / "w"):
-        with (
-            working(1) as engine,
-            pytest.raises(WorkerError, match=r"rows 1000 to 1999 of .*looks.npy.* killed 8 workers"),
-        ):
-            source = engine.place(source_of(views, np.ones(N)))
-            plan = base.cut(N, 1.0, 1000, 1.0)
-            base.total(engine.map(_deadly, source, plan, 1000))
 
 
 @pytest.mark.slow

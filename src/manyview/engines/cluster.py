@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ipaddress
 import pickle
+import time
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ __all__ = ["DaskEngine", "connect", "is_client", "refuse_open_lines"]
 
 _ANSWER = 10.0  # seconds in which a scheduler answers
 _LOOK = 5.0  # seconds between two looks at who is there
+_SOON = 0.2  # and between two where Dask gives up its own wait
 _ALONE = 120.0  # so long a fit waits for workers when the last has gone
 _LIVES = 4  # how often so many workers as Dask lets a task kill may die over a span
 _MOST_SENT = 20  # how often a span is sent at most that workers die before they begin with
@@ -116,19 +118,23 @@ class DaskEngine:
 
     def waited(self, future: Any) -> Any:
         """The result, unless all workers have gone for long: Dask would wait for new ones for ever."""
-        n_empty = 0
+        alone_since = None
         while True:
+            start = time.monotonic()
             try:
                 return future.result(timeout=_LOOK)
             except TimeoutError:
-                if future.done():
+                if future.status == "error":  # the task's own, not ours
                     raise
-                n_empty = 0 if self.client.scheduler_info(n_workers=-1)["workers"] else n_empty + 1
-                if n_empty * _LOOK >= _ALONE:
-                    raise WorkerError(
-                        f"the Dask scheduler has had no workers for {_ALONE:.0f} s. Start some with `dask worker`"
-                        f"{self.what_is_kept}."
-                    ) from None
+            now = time.monotonic()
+            is_alone = not self.client.scheduler_info(n_workers=-1)["workers"]
+            alone_since = (alone_since or now) if is_alone else None
+            if alone_since is not None and now - alone_since >= _ALONE:
+                raise WorkerError(
+                    f"the Dask scheduler has had no workers for {_ALONE:.0f} s. Start some with `dask worker`"
+                    f"{self.what_is_kept}."
+                )
+            time.sleep(max(0.0, start + _SOON - now))  # a result on a worker that dies ends the wait at once
 
     def keep(self, states: Sequence[Any]) -> list[Any]:
         make_folder(self.folder)
@@ -198,8 +204,9 @@ class _Pass:
 
         span = self.spans[number]
         while True:
+            future = self._futures.pop(number)
             try:
-                partial, state, where = self.engine.waited(self._futures.pop(number))
+                partial, state, where = self.engine.waited(future)
             except KilledWorker as error:
                 self._sent[number] += 1
                 n_killed = _size(self._mark(number))
@@ -207,7 +214,7 @@ class _Pass:
                     self.engine.forget_place(self.source, span)
                     self.submit([number])
                     continue
-                rows = f"rows {span.start} to {span.stop - 1}{_files_of(self.source)}"
+                rows = self._rows(span)
                 what = (
                     f"{rows} killed {n_killed} workers" if n_killed else f"workers died before they began with {rows}"
                 )
@@ -215,12 +222,20 @@ class _Pass:
                     f"{what}, the last {error.args[1].address}. Look at its log, most often for want of memory"
                     f"{self.engine.what_is_kept}."
                 ) from error
-            except (CommClosedError, OSError, TimeoutError) as error:
+            except (CommClosedError, OSError) as error:
+                if future.status == "error":
+                    raise WorkerError(
+                        f"a worker could not go on with {self._rows(span)}: {error}. All machines must see the same "
+                        f"files under the same paths, and have room in them{self.engine.what_is_kept}."
+                    ) from error
                 raise WorkerError(
                     f"the Dask scheduler was lost ({error}). Start it again{self.engine.what_is_kept}."
                 ) from error
             self.engine.remember_place(self.source, span, where)
             return partial, state
+
+    def _rows(self, span: Span) -> str:
+        return f"rows {span.start} to {span.stop - 1}{_files_of(self.source)}"
 
     def _mark(self, number: int) -> Path:
         """A file with one byte for each worker that has begun with a span and not come to its end."""

@@ -87,9 +87,11 @@ def cheapest_clusters(views: Views, centroids: Any, weights: Any) -> tuple[Any, 
     labels = torch.empty(n, dtype=torch.int32, device=device)
     is_open = torch.empty(n, dtype=torch.bool, device=device)
     tile = min(128, max(16, 1 << (K - 1).bit_length()))
-    kernels.cheapest[(-(-n // 64),)](
+    height = 64 if tile == 128 else 128  # as many products as the registers hold
+    kernels.cheapest[(-(-n // height),)](
         views.rows, views.factors, c.high, c.low, (2 * units * views.units).float(), views.edges, squares.float(),
-        weights, *views.lengths, doubts, labels, is_open, n, K, width, V, 64, 32, tile, num_warps=4, num_stages=4,
+        weights, *views.lengths, doubts, labels, is_open, n, K, width, V, height, 32, tile, num_warps=height // 16,
+        num_stages=4,
     )  # fmt: skip
     left = torch.nonzero(is_open).squeeze(1)
     parts = left.split(max(1, _VALUES // (K + width)))

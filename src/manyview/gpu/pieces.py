@@ -30,8 +30,8 @@ class Pieces:
 
         K, width = self.sizes.numel(), values[0].numel() if values.shape[0] else 1
         out = torch.empty((K, *values.shape[1:]), dtype=torch.float64, device=values.device)
-        tile = min(64, max(2, 1 << (width - 1).bit_length()))
-        kernels.fold_pieces[(K, -(-width // tile))](values, self.edges, out, width, 16, tile, num_warps=2)
+        tile = min(32, max(2, 1 << (width - 1).bit_length()))
+        kernels.fold_pieces[(K, -(-width // tile))](values, self.edges, out, width, 16, tile, num_warps=8)
         return out
 
 
