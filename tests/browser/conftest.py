@@ -8,6 +8,8 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from playwright.sync_api import expect
+
 from .demo import Server, make_demo
 
 SLOW_MACHINE = 40_000  # ms; many other things may run beside the tests
@@ -93,6 +95,7 @@ def new_page(browser, served, watch):
         watch.context(context)
         page = context.new_page()
         page.goto(served.new_url())
+        expect(page.locator("header .where")).not_to_have_text("")  # who may write is known: keys that change count
         if address != "#/clusters":
             page.goto(served.base + address)
         return page
