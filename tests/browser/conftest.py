@@ -8,8 +8,6 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from playwright.sync_api import expect
-
 from .demo import Server, make_demo
 
 SLOW_MACHINE = 40_000  # ms; many other things may run beside the tests
@@ -81,6 +79,8 @@ def watch(served):
 @pytest.fixture
 def new_page(browser, served, watch):
     """A function that opens the gallery at an address; everything it sees is held against ``watch`` at the end."""
+    from .steps import expect
+
     contexts = []
 
     def open_page(address="#/clusters", *, width=1440, height=900, **options):

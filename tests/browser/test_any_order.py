@@ -35,10 +35,16 @@ def tags_of(served, item):
         return collection.tagging.words_of(item)
 
 
+def say_elsewhere(served):
+    """A change by another program."""
+    with Collection.open(served.collection, write=True, wait=30) as collection:
+        collection.decide([(200, "said elsewhere")], "said elsewhere" not in collection.tagging.words_of(200))
+
+
 def elsewhere(page, served, address):
     """A change by another program, and the question that the page asks because of it."""
-    with page.expect_response(address), Collection.open(served.collection, write=True, wait=30) as collection:
-        collection.decide([(200, "said elsewhere")], "said elsewhere" not in collection.tagging.words_of(200))
+    with page.expect_response(address):
+        say_elsewhere(served)
     page.wait_for_timeout(100)
 
 
@@ -152,6 +158,26 @@ def test_who_has_gone_on_is_not_shown_what_was_asked_for_before(page):
     held.let_go()
     page.wait_for_timeout(300)
     expect(view(page)).to_have_count(0)
+
+
+def test_an_answer_is_not_taken_back_by_what_was_asked_before_it(page, served):
+    go(page, "#/items/30")
+    expect(page.get_by_role("row", name=re.compile("looks"))).to_be_visible()
+    page.get_by_role("button", name=re.compile(r"^\d+ less likely$")).click()
+    asked = page.get_by_role("button", name=re.compile("^Yes, "))
+    expect(asked.first).to_be_visible()
+    n, before = asked.count(), []
+    page.route("**/api/items/30", lambda route: before.append((route, route.fetch())))
+    say_elsewhere(served)
+    comes_to(page, lambda: len(before), 1)
+    held = Held(page, "**/api/state")  # nor does it hear of its own answer
+    held.comes()
+    asked.first.click()
+    says(page, "accepted")
+    route, answer = before[0]
+    route.fulfill(response=answer)
+    page.wait_for_timeout(300)
+    expect(asked).to_have_count(n - 1)
 
 
 def test_ticks_stay_while_the_list_is_asked_for_again(page, served):
