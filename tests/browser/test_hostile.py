@@ -42,7 +42,7 @@ class Looker:
         self.asked = set()
         page.on("request", lambda one: "/api/" in one.url and not one.url.endswith("/state") and self.asked.add(one))
         for ended in ("requestfinished", "requestfailed"):
-            page.on(ended, self.asked.discard)
+            page.on(ended, lambda one: self.asked.discard(one))
         self.seen = {place: set() for place in (*PLACES, *ARCHIVE, "method", "said")}
 
     def look(self):
