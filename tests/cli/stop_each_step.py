@@ -96,7 +96,8 @@ def stop_in(step: str, after: float, path: Path) -> dict[str, object] | None:
                 os._exit(0)
             return end(work)
 
-        steps.Work.begin, steps.Work.end = begun, ended  # type: ignore[method-assign]
+        steps.Work.begin = begun  # type: ignore[method-assign]
+        steps.Work.end = ended  # type: ignore[method-assign]
         code = 1
         try:
             code = fit(path)
