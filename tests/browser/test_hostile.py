@@ -15,7 +15,7 @@ from manyview.report.run import report_of_run
 
 from .conftest import Watch
 from .demo import Server
-from .hostile import ARCHIVE, NO_PICTURES, PAYLOADS, PLACES, N, make_hostile
+from .made.hostile import ARCHIVE, NO_PICTURES, PAYLOADS, PLACES, N, make_hostile
 from .steps import go, says
 
 pytestmark = pytest.mark.slow

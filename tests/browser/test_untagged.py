@@ -12,10 +12,10 @@ from manyview import Collection
 
 from .conftest import Watch
 from .demo import Server
+from .made.untagged import take_photographs
 from .steps import go, rows, says, undo_in_toast
 from .test_access import axe_core, check  # noqa: F401  a fixture
 from .test_any_order import elsewhere
-from .untagged import take_photographs
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("axe")]  # asked in the midst of a path that all tests follow
 
