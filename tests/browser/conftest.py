@@ -79,6 +79,8 @@ def watch(served):
 @pytest.fixture
 def new_page(browser, served, watch):
     """A function that opens the gallery at an address; everything it sees is held against ``watch`` at the end."""
+    from .steps import expect
+
     contexts = []
 
     def open_page(address="#/clusters", *, width=1440, height=900, **options):
@@ -93,6 +95,7 @@ def new_page(browser, served, watch):
         watch.context(context)
         page = context.new_page()
         page.goto(served.new_url())
+        expect(page.locator("header .where")).not_to_have_text("")  # who may write is known: keys that change count
         if address != "#/clusters":
             page.goto(served.base + address)
         return page

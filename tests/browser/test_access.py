@@ -63,6 +63,7 @@ def test_every_page(new_page, scheme, width):
         go(page, f"#/{address}")
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         page.wait_for_timeout(350)
+        expect(page.locator("main .old")).to_have_count(0)  # results of the last search are faded until this one's come
         found += check(page, address)
     assert not found, "\n".join(found)
 
@@ -74,6 +75,7 @@ def test_what_a_phone_has_behind_a_button(new_page):
         go(page, f"#/{address}")
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         page.wait_for_timeout(350)
+        expect(page.locator("main .old")).to_have_count(0)
         if "look" not in address:
             page.get_by_role("button", name=re.compile("more$")).click()
         found += check(page, address)

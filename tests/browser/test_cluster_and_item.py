@@ -126,6 +126,7 @@ def test_tags_are_added_and_removed_with_a_way_back(page):
     undo_in_toast(page, "")
     expect(page.get_by_role("link", name="invented")).to_be_visible()
     page.keyboard.press("z")
+    expect(page.get_by_role("link", name="invented")).to_have_count(0)
 
 
 def test_proposals_of_an_item_are_answered(page):

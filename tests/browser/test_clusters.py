@@ -22,9 +22,8 @@ def test_the_first_screen_shows_the_clusters_of_the_newest_run(page):
 
 def test_the_first_screen_asks_little_and_its_own_questions_first(new_page, served):
     page, asked = new_page("#/review"), []
-    expect(page.get_by_role("main")).to_be_visible()
+    page.goto("about:blank")  # what the page before has asked does not count
     page.on("request", lambda request: asked.append(request.url.removeprefix(served.base)))
-    page.goto("about:blank")
     page.goto(served.base)
     expect(rows(page).first.get_by_role("listitem").first.locator("img")).to_have_js_property("complete", True)
     first = [one for one in asked if one.startswith("api")][:2]
@@ -138,6 +137,7 @@ def test_two_items_are_kept_apart(page):
     page.get_by_role("button", name="Keep apart").click()
     expect(page.get_by_role("toolbar", name="Selection")).to_have_count(0)
     undo_in_toast(page, "")
+    says(page, "undid")
 
 
 @pytest.mark.parametrize("kind, piece", [("CSV", ","), ("JSON", '"name"'), ("command", "manyview show")])

@@ -46,7 +46,7 @@ class Hands:
         """Keys go to the page that has the focus."""
         self.page.bring_to_front()
         self.page.wait_for_function("() => document.hasFocus()")
-        expect(self.page.get_by_role("article")).to_be_visible()
+        expect(self.page.get_by_role("article").get_by_role("button", name="Yes")).to_be_visible()
 
     def press(self, key):
         """The question before and after."""

@@ -15,7 +15,7 @@ from manyview.report.run import report_of_run
 
 from .conftest import Watch
 from .demo import Server
-from .hostile import ARCHIVE, NO_PICTURES, PAYLOADS, PLACES, N, make_hostile
+from .made.hostile import ARCHIVE, NO_PICTURES, PAYLOADS, PLACES, N, make_hostile
 from .steps import go, says
 
 pytestmark = pytest.mark.slow
@@ -39,6 +39,10 @@ class Looker:
 
     def __init__(self, page, base):
         self.page, self.base = page, base
+        self.asked = set()
+        page.on("request", lambda one: "/api/" in one.url and not one.url.endswith("/state") and self.asked.add(one))
+        for ended in ("requestfinished", "requestfailed"):
+            page.on(ended, lambda one: self.asked.discard(one))
         self.seen = {place: set() for place in (*PLACES, *ARCHIVE, "method", "said")}
 
     def look(self):
@@ -50,7 +54,7 @@ class Looker:
         return found
 
     def visit(self, address, place=None, number=None):
-        """Go there, wait for a word that has to be there, and look until nothing new comes: lists grow."""
+        """Go there, wait for a word that has to be there, and look until nothing is asked and nothing new comes."""
         go(self.page, address)
         word = f"{place or ''}{'' if number is None else f'{number:02d}'}"
         self.wait(f"({WORDS})().includes({word!r})")
@@ -59,7 +63,7 @@ class Looker:
             self.page.evaluate("() => new Promise(done => requestIdleCallback(done))")
             self.page.wait_for_timeout(60)
             found = self.look()
-            before, n_same = found, n_same + 1 if found == before else 0
+            before, n_same = found, n_same + 1 if found == before and not self.asked else 0
         return found
 
     def wait(self, condition):

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from manyview import Collection
 
-from .steps import comes_to, go, labels
+from .steps import comes_to, go, labels, says
 
 pytestmark = pytest.mark.slow
 
@@ -69,6 +69,7 @@ def test_from_the_large_view(page, served):
     expect(large.get_by_role("link", name="More like this")).to_be_visible()
     page.keyboard.press("a")
     expect(large).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"like%3A\d+"))
     asked = int(re.search(r"like%3A(\d+)", page.url).group(1))
     comes_to(page, lambda: shown(page), expected(served, [asked]))
 
@@ -112,7 +113,7 @@ def test_what_a_page_says_while_it_is_left_does_not_call_it_back(page, leave):
         }""".replace("LEAVE", leave)
     )
     expect(bar(page)).to_be_visible()
-    assert "#/search?q=like" in page.url
+    expect(page).to_have_url(re.compile(r"#/search\?q=like"))
 
 
 def test_the_slider_goes_from_almost_the_same_to_somewhat_alike(page, served):
@@ -176,6 +177,7 @@ def test_the_list_is_copied_as_a_command(page):
     expect(bar(page).get_by_role("slider")).to_be_visible()
     page.get_by_role("button", name="Copy the items").click()
     page.get_by_role("button", name="Copy as command").click()
+    says(page, "clipboard")
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.endswith("--search like:3,5,99.9%")
 

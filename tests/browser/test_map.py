@@ -66,7 +66,10 @@ def find_point(page, box):
         x, y = 10 + (step * 37) % (frame["width"] - 80), 10 + (step * 53) % (frame["height"] - 20)
         page.mouse.move(frame["x"] + x, frame["y"] + y)
         if box.locator("img").count():
-            return True
+            page.mouse.move(frame["x"] + x, frame["y"] + y)  # what is shown may be of the place before
+            page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            if box.locator("img").count():
+                return True
     return False
 
 
@@ -100,8 +103,8 @@ def test_zoom_by_key_wheel_and_button_is_kept_in_the_address(page):
     page.keyboard.press("+")
     expect(page).to_have_url(re.compile("at="))
     page.mouse.move(*_middle(box))
-    page.mouse.wheel(0, -600)
     first = page.url
+    page.mouse.wheel(0, -600)
     expect(page).not_to_have_url(first)
     page.wait_for_timeout(300)
     kept = page.url
@@ -325,6 +328,7 @@ def test_coarser_and_finer_on_the_map(page):
     levels.get_by_role("button", name="Coarser").click()
     expect(legend).to_have_count(wanted)
     expect(box).to_be_visible()  # the same map, in other colours
+    expect(levels.get_by_role("button", name="Finer")).to_be_enabled()
     page.keyboard.press(".")
     expect(legend).not_to_have_count(wanted)
     for _ in range(2):

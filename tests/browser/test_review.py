@@ -31,6 +31,7 @@ def opened(page, address="#/review"):
     go(page, address)
     page.bring_to_front()  # keys go to the page that has the focus
     expect(page.get_by_role("article")).to_be_visible()
+    expect(page.get_by_role("article").get_by_role("button", name=re.compile("^Yes"))).to_be_visible()
     page.wait_for_function(
         "() => document.hasFocus() && /[1-9]/.test(document.querySelector('main [role=status]').textContent)"
     )
@@ -60,8 +61,8 @@ def test_keys_answer_skip_and_undo(page):
 
 def test_the_next_proposal_does_not_wait_for_the_server(page):
     opened(page)
-    start, held = to_go(page), []
-    page.route("**/api/decisions/steps", lambda asked: held.append(asked))
+    start, held, holds = to_go(page), [], [True]
+    page.route("**/api/decisions/steps", lambda asked: held.append(asked) if holds else asked.continue_())
     seen = [shown(page)]
     for n, key in enumerate("yny", 1):
         page.keyboard.press(key)
@@ -69,10 +70,9 @@ def test_the_next_proposal_does_not_wait_for_the_server(page):
         comes_to(page, lambda: to_go(page), start - n)
         seen.append(shown(page))
     assert held  # nobody has answered the first
-    while held:
-        held.pop(0).continue_()
-        page.wait_for_timeout(50)  # the next answer is sent when one has arrived
-    page.unroute("**/api/decisions/steps")
+    holds.clear()  # the next answer is sent when one has arrived
+    for asked in held:
+        asked.continue_()
     says(page, "")
     for n, before in enumerate(seen[-2::-1]):
         page.keyboard.press("z")
@@ -91,6 +91,7 @@ def test_nothing_is_lost_on_reload(page):
     comes_to(page, lambda: shown(page) != first, True)
     expect(page.get_by_role("status", name="Open proposals")).to_have_text(re.compile(f"{start - 1:,}"))
     page.keyboard.press("z")  # the history, since this page has answered nothing
+    comes_to(page, lambda: to_go(page), start)
 
 
 def test_a_second_tab_sees_the_answers_of_the_first(page, new_page):
@@ -112,7 +113,7 @@ def test_both_tabs_answering_the_same_do_not_clash(page, new_page, watch):
     same = shown(page)
     expect(other.get_by_role("article")).to_have_attribute("aria-label", same)
     other.route("**/api/state", lambda route: route.abort())  # it cannot hear of the first's answer
-    other.wait_for_timeout(300)
+    expect(other.get_by_role("alert")).to_be_visible()  # and nothing that it has asked before is on its way
     page.keyboard.press("n")
     says(page, "")
     other.keyboard.press("y")
@@ -338,7 +339,7 @@ def test_all_above_the_line_with_its_precision(page, served):
     expect(page.get_by_text(re.compile("above it, about .*% of them right"))).to_be_visible()
     expect(page).to_have_url(re.compile("line=70"))
     assert 0 < n < start
-    expect(page.get_by_role("button", name=re.compile(rf"^Accept {n}\b"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(rf"^Accept {n}\b"))).to_be_enabled()
     slider.blur()
     page.keyboard.press("a")
     expect(page.get_by_role("status", name="Open proposals")).to_have_text(f"{start - n:,} to go")

@@ -12,9 +12,10 @@ from manyview import Collection
 
 from .conftest import Watch
 from .demo import Server
+from .made.untagged import take_photographs
 from .steps import go, rows, says, undo_in_toast
 from .test_access import axe_core, check  # noqa: F401  a fixture
-from .untagged import take_photographs
+from .test_any_order import elsewhere
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("axe")]  # asked in the midst of a path that all tests follow
 
@@ -136,6 +137,8 @@ def test_from_nothing_to_tags(new_page, photographs):
     assert len([line for line in history if " for " in line and not line.startswith("undid")]) == len(words) + 2
     page.reload()
     expect(status).to_contain_text(f"{11 - len(words)} cluster")  # what was answered, yes or no, is not asked again
+    expect(status).to_contain_text("tagged so far")
+    expect(page.get_by_role("textbox", name=re.compile("Tag for"))).to_be_visible()
 
     # the last one back, by the key of everywhere
     page.keyboard.press("Escape")  # out of the field of a cluster that has no word yet
@@ -144,6 +147,19 @@ def test_from_nothing_to_tags(new_page, photographs):
     assert len(facts(path)[0]) < len(tags)
     assert all((path.parent / "photos" / name).read_bytes() == content for name, content in before.items())
     assert not list((path.parent / "photos").glob("*.xmp"))
+
+
+def test_a_word_being_typed_keeps_the_focus_while_something_changes_elsewhere(new_page, served):
+    page = new_page("#/review?mode=first")
+    field = page.get_by_role("textbox", name=re.compile("Tag for"))
+    tick = page.get_by_role("list", name="Likely ones").get_by_role("checkbox").first
+    tick.click()
+    expect(tick).not_to_be_checked()
+    field.fill("typed with care")
+    elsewhere(page, served, "**/api/clusters/*/tag")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("typed with care")
+    expect(tick).not_to_be_checked()
 
 
 def test_one_box_for_tags_words_and_what_is_seen(new_page):
@@ -171,5 +187,6 @@ def test_nothing_serious_for_those_who_cannot_see_it(new_page, width):
         go(page, f"#/{address}")
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         page.wait_for_timeout(800)
+        expect(page.locator("main .old")).to_have_count(0)
         found += check(page, address)
     assert not found, "\n".join(found)

@@ -12,12 +12,13 @@ DEAF = """
 import hashlib, os, signal, sys, threading, time
 from manyview.cli.stopping import stopped_at_once
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts work in the background deaf to it
+sys.setswitchinterval(600)  # a thread goes on when the other waits or calculates outside Python: the work has begun
 def soon():
     time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=soon).start()
 try:
     with stopped_at_once():
+        threading.Thread(target=soon).start()
         {work}
 except KeyboardInterrupt:
     print("by itself")

@@ -33,7 +33,7 @@ from manyview.workflow.start import start_collection
 
 load_onnxruntime()  # before the forks, as all of the above
 folder_reading._BATCH = compute._BATCH = 3  # many small batches: more moments to die in
-_SOON = 5.0
+_SOON = 30.0  # seconds; what is left behind stays
 COMMANDS = ("init", "features", "fit")
 
 

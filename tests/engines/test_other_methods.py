@@ -301,7 +301,8 @@ def test_kill_at_random_moments(monkeypatch, tmp_path, record_property):
     undisturbed, rng = plsa(max_iter=60, tol=0).fit(counts("even", np.float32, 6000)), np.random.default_rng(0)
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     n_kills, out = 0, tmp_path / "found.npz"
-    while not out.exists():
+    while n_kills < wanted or not out.exists():
+        out.unlink(missing_ok=True)  # we were not there in time to kill it
         command = [sys.executable, "-c", PROGRAM, root, str(tmp_path / "kept"), str(out)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout.readline() == "ready\n"

@@ -73,7 +73,7 @@ def test_an_error_in_a_block_comes_out_and_threads_end():
 
     with pytest.raises(ValueError, match="block 3"), workers(2) as threads:
         list(threads.map(fail, [slice(0, 1)] * 8))
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # one of an earlier test may end meanwhile
 
 
 def test_how_many_threads(monkeypatch):

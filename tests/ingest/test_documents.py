@@ -108,7 +108,8 @@ def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatc
             read(pdf(b"x"), "pdf", reader)
         last = reader._start()
         monkeypatch.setattr(reader, "_start", lambda: last)
-        monkeypatch.setattr(pdf_reading, "_SECONDS", 0)  # we do not wait at all
+        for limit in ("_SECONDS", "_STARTING"):
+            monkeypatch.setattr(pdf_reading, limit, 0)  # we do not wait at all
         with pytest.raises(BadFile) as refusal:
             read(pdf(b"x"), "pdf", reader)
         assert refusal.value.reason == "too slow" and last.process.poll() is not None
@@ -140,7 +141,7 @@ _pdf_child.main()
             read(pdf(b"harm"), "pdf", reader)
         assert refusal.value.reason == reason
         assert read(pdf(b"good"), "pdf", reader) == "good"
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # one of an earlier test may end meanwhile
 
 
 def test_a_child_that_cannot_start_is_our_trouble(monkeypatch):

@@ -1,6 +1,7 @@
 /** Changes a person makes: done at the server, told in a toast with the way back, seen by every page. */
 
 import { api } from "./api";
+import { sentAfter } from "./http";
 import { live } from "./live.svelte";
 import { outbox } from "./review/outbox";
 import { toasts, type Toast } from "./toasts.svelte";
@@ -11,7 +12,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /** One change after another, as they were made: what is undone next is then what was done last. */
 function inOrder<T>(call: () => Promise<T>): Promise<T> {
-  const mine = last.then(call);
+  const mine = sentAfter(last, call);
   last = mine.catch(() => undefined);
   return mine;
 }
@@ -32,7 +33,9 @@ export async function change<T extends Changed>(call: () => Promise<T>, next?: T
 
 export async function undo(entry: number | null = null): Promise<boolean> {
   try {
+    const before = last;
     const answer = await working.during(() => inOrder(async () => {
+      await before;
       await outbox.flush();
       return api.undo(entry);
     }));

@@ -66,9 +66,22 @@ export async function getText(path: string, query: Query = {}): Promise<string> 
 /** Letters of a request that a browser still sends when its page has gone. */
 export const FITS = 60_000;
 
+let turn: Promise<unknown> | null = null;
+
+/** What `call` asks for is settled now, by what the page shows now; it is sent when `before` is over. */
+export function sentAfter<T>(before: Promise<unknown>, call: () => Promise<T>): Promise<T> {
+  turn = before;
+  try {
+    return call();
+  } finally {
+    turn = null;
+  }
+}
+
 export async function postJson<T>(path: string, body: unknown): Promise<T> {
   if (site) throw new Refused("This is a read-only copy of the gallery.", 403);
   const text = JSON.stringify(body);
+  if (turn) await turn; // else at once: a page that is being left has no later
   const init = { method: "POST", headers: { "content-type": "application/json" }, body: text, keepalive: text.length < FITS };
   return (await (await ask(`./${path}`, init)).json()) as T;
 }

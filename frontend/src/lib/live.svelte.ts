@@ -19,6 +19,7 @@ class Live {
   #deciding = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asking: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
 
   readonly canWrite = $derived(!site && this.state?.can_write === true);
   /** A copy, or a gallery for looking: nothing here is for the reader to do. Not before that is known. */
@@ -34,12 +35,16 @@ class Live {
     void this.poll();
   }
 
-  /** Ask now; the next question follows by itself while the page is looked at. */
-  async poll(): Promise<void> {
-    if (this.#asking) await this.#asking;
-    this.#asking = this.#ask();
-    await this.#asking;
-    this.#asking = null;
+  /**
+   * Ask now, or right after the question that is on its way: two at once could be answered in the wrong order. The
+   * next question follows by itself while the page is looked at.
+   */
+  poll(): Promise<void> {
+    this.#next ??= Promise.resolve(this.#asking).then(() => {
+      this.#next = null;
+      return (this.#asking = this.#ask());
+    });
+    return this.#next;
   }
 
   async #ask(): Promise<void> {

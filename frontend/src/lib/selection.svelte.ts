@@ -30,6 +30,13 @@ class Selection {
     setParams({ sel: [...ids].slice(0, MOST).join(",") });
   }
 
+  /** Something was done with these: what was picked since stays. */
+  drop(ids: number[]): void {
+    const left = [...this.ids].filter((id) => !ids.includes(id));
+    if (left.length) this.set(left);
+    else this.clear();
+  }
+
   clear(): void {
     this.#anchor = null;
     this.picking = false;

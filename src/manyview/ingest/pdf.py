@@ -14,6 +14,8 @@ from .keywords import Keywords, tidy
 __all__ = ["Document", "PdfReader"]
 
 _SECONDS = 20
+_STARTING = 60
+"""Seconds in which a child may come up; they do not count against its first file."""
 _MEMORY = 1536 * 2**20
 _FILES_PER_CHILD = 200
 
@@ -69,7 +71,7 @@ class PdfReader:
         child.ask(content)
         try:
             # its own limit counts processor time; ours is for a child that sleeps, or never started
-            _, answer = self._answers.get(timeout=3 * _SECONDS)
+            _, answer = self._answers.get(timeout=3 * _SECONDS + (0 if child.started else _STARTING))
         except queue.Empty:
             raise BadFile("too slow", f"reading it took more than {3 * _SECONDS} seconds.") from None
         if answer is not None:

@@ -357,7 +357,7 @@ class TestPool:
             list(pool.decode([folder / "photo0.jpg"]))
             process = pool._children[0].process
         assert process.poll() is not None
-        assert threading.active_count() == before
+        assert threading.active_count() <= before  # one of an earlier test may end meanwhile
 
     def test_children_die_with_their_parent(self, folder):
         script = (

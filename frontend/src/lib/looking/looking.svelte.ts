@@ -69,10 +69,12 @@ class Looking {
   playing = $state(false);
   #pushed = false;
   #from: HTMLElement | null = null;
+  #to: number | null = null; // the place being gone to, while its item is asked for
 
   open(list: LookList, index: number, item: Seen, playing = false): void {
     this.list = list;
     this.index = index;
+    this.#to = null;
     this.seen = item;
     this.playing = playing;
     this.#from = document.activeElement as HTMLElement | null;
@@ -90,11 +92,14 @@ class Looking {
   async step(by: number, round = false): Promise<void> {
     const list = this.list;
     if (!list || !list.total) return;
-    const next = this.index + by;
+    const next = (this.#to ?? this.index) + by;
     const index = round ? (next + list.total) % list.total : Math.max(0, Math.min(list.total - 1, next));
-    if (index === this.index) return;
-    const item = await list.at(index);
-    if (!item || this.list !== list || this.id === null) return;
+    if (index === (this.#to ?? this.index)) return;
+    this.#to = index;
+    const item = await Promise.resolve(list.at(index)).catch(() => null);
+    if (this.list !== list || this.#to !== index) return; // another key has come meanwhile
+    this.#to = null;
+    if (!item || this.id === null) return;
     this.index = index;
     this.seen = item;
     setParams({ look: item.id });
@@ -109,6 +114,7 @@ class Looking {
   closed(sel: string | undefined, isHere: boolean): void {
     const { list, index } = this;
     this.list = null;
+    this.#to = null;
     this.playing = false;
     this.#pushed = false;
     if (isHere) {

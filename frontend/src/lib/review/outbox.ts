@@ -53,6 +53,8 @@ class Outbox {
   #mine = "manyview/mine";
   #watched = new Set<string>();
   #leaving = false;
+  #opened!: () => void;
+  readonly #ready = new Promise<void>((done) => (this.#opened = done));
   /** Called whenever the server has taken something. */
   ontaken: () => void = () => undefined;
 
@@ -68,6 +70,7 @@ class Outbox {
     this.#keep();
     const watch = (place: string | null): void => void (place?.startsWith(all) && this.#adopt(place));
     Object.keys(localStorage).forEach(watch);
+    void navigator.locks.query().then(this.#opened); // asked last: what pages that are gone have left is here by then
     addEventListener("storage", (event) => watch(event.key));
     addEventListener("pagehide", () => this.#leave());
     addEventListener("pageshow", () => {
@@ -131,6 +134,7 @@ class Outbox {
 
   /** Take back the last answer that this tab has given before this page was loaded; null where there is none. */
   async takeBackEarlier(): Promise<Outcome | null> {
+    await this.#ready;
     await this.flush();
     for (;;) {
       const entry = kept<number>(sessionStorage, this.#mine).at(-1);

@@ -18,7 +18,7 @@ from manyview.workflow.clusters.living import current_clusters, refresh_profiles
 from manyview.workflow.clusters.state import State
 from manyview.workflow.reading.map_layout import make_map
 
-from ..ingest.makers import app, app1_xmp, app13, exif, iim, jpeg, xmp
+from ...ingest.makers import app, app1_xmp, app13, exif, iim, jpeg, xmp
 
 OPENERS = ["", '"', "'", "`", "</title>", "</style>", "</script>", "-->", "]]>", "&quot;"]
 BODIES = [
