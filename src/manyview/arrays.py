@@ -13,6 +13,7 @@ __all__ = [
     "Matrix",
     "NotNumbers",
     "as_matrix",
+    "column_values",
     "compressed_fault",
     "frame_values",
     "holds_sparse",
@@ -72,6 +73,12 @@ def is_dask(value: Any) -> bool:
 def is_frame(value: Any) -> bool:
     """Is this a pandas frame? Answers without importing pandas."""
     return type(value).__module__.split(".")[0] == "pandas" and type(value).__name__ == "DataFrame"
+
+
+def column_values(value: Any) -> Any:
+    """What a column holds, as a list: a pandas or Polars series, an index, a categorical; all else as it is."""
+    is_column = hasattr(value, "dtype") and hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
+    return list(value) if is_column and not isinstance(value, np.ndarray) and not is_sparse(value) else value
 
 
 def frame_values(name: str, frame: Any) -> Any:

@@ -60,3 +60,18 @@ def test_a_hidden_row_of_a_sparse_view_says_nothing():
         for table in (words, hidden)
     ]
     assert np.allclose(fitted[0].cluster_centers_["words"], fitted[1].cluster_centers_["words"])
+
+
+@pytest.mark.parametrize("name", ["RobustMultiviewKMeans", "ConcatenatedKMeans", "SingleViewKMeans"])
+def test_items_of_weight_zero_move_nothing_and_means_are_weighted(name):
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0, 0.1, (10, 2)), rng.normal(5, 0.1, (10, 2)), [[1e4, 1e4]], rng.normal(3, 9, (9, 2))])
+    weight = np.repeat([1.0, 0.0], [20, 10])
+    weight[0] = 3.0
+    make = getattr(manyview, name)
+    model = make(2, random_state=0).fit(X, sample_weight=weight)
+    alone = make(2, random_state=0).fit(X[:20], sample_weight=weight[:20])
+    assert np.array_equal(model.labels_[:20], alone.labels_) and (model.labels_ >= 0).all()
+    centres, label = model.cluster_centers_, model.labels_[0]
+    centres = centres["view0"] if isinstance(centres, dict) else centres
+    np.testing.assert_allclose(centres[label], np.average(X[:10], axis=0, weights=weight[:10]))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.metadata_routing import UNUSED
 
 from ..blocks import workers
 from ..data.checks import as_generator, check_number
@@ -145,6 +146,7 @@ class TagCompleter(MultiviewEstimator):
     [(2, 'ski'), (5, 'sand')]
     """
 
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"tags": UNUSED}  # pipelines give it as y
     _constraints: ClassVar[Constraints] = {
         "model": Given("a fitted forest or clusterer"),
         "method": Choice(*_METHODS),

@@ -58,10 +58,12 @@ def column_means(matrix: Matrix, present: Mask) -> Floats:
     return mean
 
 
-def cluster_means(matrix: Matrix, present: Mask, labels: Places, n_clusters: int) -> Floats:
+def cluster_means(
+    matrix: Matrix, present: Mask, labels: Places, n_clusters: int, weights: Floats | None = None
+) -> Floats:
     """The mean of each cluster's present rows; of all clusters' where a cluster has none. Reads the matrix in blocks.
 
-    Labels below 0 belong to no cluster.
+    Labels below 0 belong to no cluster. Rows may have weights, none of them below 0; by default each counts once.
     """
     from scipy.sparse import csr_array
 
@@ -69,11 +71,13 @@ def cluster_means(matrix: Matrix, present: Mask, labels: Places, n_clusters: int
     for rows in row_blocks(matrix.shape[0], 8 * matrix.shape[1]):
         held = np.flatnonzero(present[rows] & (labels[rows] >= 0)) + rows.start
         if held.size:
+            once = np.ones(held.size)
             chooser = csr_array(
-                (np.ones(held.size), (labels[held], np.arange(held.size))), shape=(n_clusters, held.size)
+                (once if weights is None else weights[held], (labels[held], np.arange(held.size))),
+                shape=(n_clusters, held.size),
             )
             part = chooser @ matrix[held]
             totals += part.toarray() if is_sparse(part) else part
-            counts += np.bincount(labels[held], minlength=n_clusters)
-    overall = totals.sum(axis=0) / max(1.0, counts.sum())
-    return np.where(counts[:, None] > 0, totals / np.maximum(counts, 1.0)[:, None], overall)
+            counts += np.asarray(chooser.sum(axis=1)).ravel()
+    overall = totals.sum(axis=0) / (counts.sum() or 1.0)
+    return np.where(counts[:, None] > 0, totals / np.where(counts > 0, counts, 1.0)[:, None], overall)

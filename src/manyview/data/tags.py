@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import frame_values, is_frame, is_sparse, refuse_foreign, refuse_malformed
+from ..arrays import column_values, frame_values, is_frame, is_sparse, refuse_foreign, refuse_malformed
 from ..errors import ViewError
 from ._tag_matrices import as_binary, as_ones, canonical, moved, pairs_to_csr, widened
 from .near_words import NearWords, match_key, near_words, spelling_groups
@@ -316,6 +316,7 @@ def as_tag_table(tags: Any, n_items: int | None = None) -> TagTable:
     The tags of a pandas frame of 0 and 1 are called like its columns.
     """
     refuse_foreign("tags", tags)
+    tags = column_values(tags)
     if isinstance(tags, TagTable):
         table = tags
     elif is_frame(tags):
@@ -335,6 +336,7 @@ def are_words(tags: Any) -> bool:
     """Do tags come as words, with names of their own, rather than as a matrix?"""
     if isinstance(tags, TagTable):
         return True
+    tags = column_values(tags)
     if str(getattr(tags, "dtype", "")) == "object" and getattr(tags, "ndim", 0) == 1:
         tags = list(tags)
     if not isinstance(tags, (list, tuple)):

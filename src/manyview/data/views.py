@@ -226,12 +226,14 @@ class Views:
                 f"got {fill!r}."
             ) from None
 
-    def means(self, labels: Any, n_clusters: int | None = None) -> dict[str, Floats]:
+    def means(
+        self, labels: Any, n_clusters: int | None = None, sample_weight: Floats | None = None
+    ) -> dict[str, Floats]:
         """The mean of each view over the items of each cluster: name -> ``(n_clusters, n_columns)``, float64.
 
         ``labels`` are cluster numbers, one per item, -1 for none. Each mean is over the items that have the view; a
         cluster none of whose items has it gets the mean of all clusters' items that have it (zeros if nobody has).
-        ``n_clusters`` is by default one more than the highest label.
+        ``n_clusters`` is by default one more than the highest label. Items count once, or as ``sample_weight`` says.
 
         >>> {name: mean.tolist() for name, mean in Views([[1.0], [3.0], [8.0]]).means([0, 0, 1]).items()}
         {'view0': [[2.0], [8.0]]}
@@ -247,7 +249,7 @@ class Views:
         if count <= highest:
             raise ParameterError(f"labels go up to {highest}, but n_clusters is {count}.")
         return {
-            name: cluster_means(matrix, self.present(name), numbers.astype(np.intp, copy=False), count)
+            name: cluster_means(matrix, self.present(name), numbers.astype(np.intp, copy=False), count, sample_weight)
             for name, matrix in self.items()
         }
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import column_values
 from ..data.tags import TagTable, as_tag_table, match_key
 from ..errors import ViewError
 from .stop_words import STOP_WORDS
@@ -22,6 +23,7 @@ _ALSO = 0.5
 
 def as_words(words: Any, n_items: int) -> TagTable:
     """Texts as the words they hold, each once; words in any other form as they are."""
+    words = column_values(words)
     if isinstance(words, (list, tuple, np.ndarray)) and len(words) and all(isinstance(text, str) for text in words):
         if len(words) != n_items:
             raise ViewError(f"words describe {len(words)} items but there are {n_items}; give one text per item.")

@@ -164,3 +164,13 @@ def test_two_means_by_hand():
     side = module._two_means(lonely)
     assert side.sum() == 3, "one item is no part: the halves of the median stay"
     assert module._two_means(lonely[:5]) is None
+
+
+@pytest.mark.parametrize("n_items", [150, 1500])  # fewer and more than a view's distribution has knots for new items
+def test_fitted_items_are_placed_where_they_are_at_every_level(n_items):
+    group = np.arange(n_items) % 3
+    X = np.random.default_rng(0).normal(size=(n_items, 6)) + 3 * np.eye(3, 6)[group]
+    model = ConsensusClustering(6, random_state=0).fit(X)
+    for n_clusters in (3, 6, 12, 18):
+        level = model.at_level(n_clusters)
+        assert np.array_equal(level.predict(X), level.labels_)

@@ -15,7 +15,7 @@ from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...engines.base import Engine
 from ...steps import step
-from ...types import Floats, Places
+from ...types import Floats, Mask, Places
 from ..gaps import fill_gaps
 from ..neighbours import EXACT, Cells, learn_cells, nearest_in_cells, nearest_neighbours
 from ..spectral import spectral_rows
@@ -29,6 +29,8 @@ __all__ = ["Outcome", "Placed", "Points", "kinds_of", "place_new", "points_of", 
 
 _SILENT = 0.05  # a say that is next to none
 _ANCHORS = 100_000  # items that new ones are compared with
+_ROUNDING = 1e-6  # of a row's length
+_NEXT = 0.1  # of the distance to the second nearest item
 
 
 @dataclass(frozen=True)
@@ -310,12 +312,24 @@ def place_new(
     sizes = state["sizes"]
     found = np.argmax(2.0 * rows / sizes - state["inside"] / sizes**2, axis=1)
     leaves = leaves_of_new(levels, state, found, near_all)
-    first = near_all[:, 0]
-    filled = np.repeat(~points.present, np.diff(points.edges), axis=1)
-    same = ((points.rows == fitted.rows[first]) | filled).all(axis=1)
-    same &= (points.present == fitted.present[first]).all(axis=1)
+    first, same = near_all[:, 0], _are_fitted(points, fitted, near_all)
     found[same], leaves[same] = state["labels"][first[same]], state["leaves"][first[same]]
     return Placed(found, leaves, members)
+
+
+def _are_fitted(points: Points, fitted: Points, near: NDArray[np.int32]) -> Mask:
+    """Which new items are the fitted one that is nearest: not to be told from it, or with the next one ten times as
+    far. New items are placed between the knots of a view's distribution, so equal ones are near, not the same."""
+    here = np.repeat(points.present, np.diff(points.edges), axis=1)
+
+    def apart(which: NDArray[np.int32]) -> Floats:
+        return np.sqrt((np.where(here, points.rows - fitted.rows[which], 0.0) ** 2).sum(axis=1))
+
+    distance, length = apart(near[:, 0]), np.sqrt((points.rows**2).sum(axis=1))
+    same = distance <= _ROUNDING * length
+    if near.shape[1] > 1:
+        same |= distance <= _NEXT * apart(near[:, 1])
+    return np.asarray(same & (points.present == fitted.present[near[:, 0]]).all(axis=1))
 
 
 def _received(state: dict[str, Any], near: NDArray[np.int32], n_vectors: int) -> Floats:

@@ -33,7 +33,7 @@ from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, scrambled, view_says
 from ._vote import Outcome, Points, kinds_of, points_of, vote
 from .cost import cost_of_steps, number_of_landmarks, seconds_to_place, shape_of
-from .levels import cut_levels, level_range, place_in_level, single_level
+from .levels import cut_levels, level_nodes, level_range, place_in_level, single_level
 
 __all__ = ["ConsensusClustering"]
 
@@ -263,8 +263,10 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             with workers(self.n_jobs) as threads:
                 placed, points = place_items(Fitted.of(self), views[rows], threads)
                 labels[rows] = placed.labels
-                if (level := getattr(self, "level_", None)) is not None:
+                if (level := getattr(self, "level_", None)) is not None and "vectors" in self.state_:
                     labels[rows] = place_in_level(self.levels_, self.state_, labels[rows], points, level, threads)
+                elif level is not None:
+                    labels[rows] = level_nodes(self.levels_, level)[placed.leaves]
         return labels
 
     def cut(self, n_clusters: int) -> Places:

@@ -127,7 +127,8 @@ def cut_levels(levels: Levels, n_clusters: int) -> Places:
 def place_in_level(
     levels: Levels, state: dict[str, Any], labels: Places, rows: Singles, n_clusters: int, threads: Workers
 ) -> Places:
-    """Clusters at a level of new items whose ``labels`` in the fit, and points, are known.
+    """Clusters at a level of new items whose ``labels`` in the fit, and points, are known; for models of the first
+    edition, whose new items have no finest cluster yet.
 
     Where a cluster is split there, an item goes where its finest cluster does, so that levels are nested for it too.
     """

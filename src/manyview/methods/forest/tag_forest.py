@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metadata_routing import UNUSED
 
+from ...arrays import column_values
 from ...blocks import Workers, workers
 from ...data.checks import as_generator
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given, Number
@@ -120,6 +122,7 @@ class TagForest(ClusterMixin, ForestResults):
     (['cat', 'oak', 'pet'], [[0.0, 1.0, 0.0]])
     """
 
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"tags": UNUSED}  # pipelines give it as y
     _constraints: ClassVar[Constraints] = {
         "n_clusters": Either(Number(integer=True, low=1), Choice(None)),
         "n_estimators": Number(integer=True, low=1, high=65_535),
@@ -171,7 +174,8 @@ class TagForest(ClusterMixin, ForestResults):
     def fit(self, X: Any, tags: Any = None) -> TagForest:
         """Grow the forest and find the clusters.
 
-        ``tags``: a ``TagTable``, a 0/1 matrix, a list of words per item, or one label per item (each then is a tag).
+        ``tags``: a ``TagTable``, a 0/1 matrix, a list of words per item, or one label per item (each then is a tag;
+        None and NaN are none). In a pipeline they are its ``y``.
         """
         views = self._fit_views(X)
         table = self._tag_table(tags, views.n_items)
@@ -198,9 +202,10 @@ class TagForest(ClusterMixin, ForestResults):
         return self.fit(X, tags).labels_
 
     def _tag_table(self, tags: Any, n_items: int) -> TagTable:
-        if isinstance(tags, np.ndarray) and tags.ndim == 1:  # one label per item
-            labels = [str(label) for label in tags.tolist()] if all(map(np.isscalar, tags.tolist())) else None
-            tags = tags if labels is None else [[label] for label in labels]
+        tags = column_values(tags)
+        labels = tags.tolist() if isinstance(tags, np.ndarray) and tags.ndim == 1 else tags
+        if isinstance(labels, (list, tuple)) and all(_is_missing(one) or np.isscalar(one) for one in labels):
+            tags = [[] if _is_missing(label) else [str(label)] for label in labels]
         if tags is None:
             return TagTable.from_lists([[] for _ in range(n_items)])
         table = as_tag_table(tags, n_items)
@@ -308,6 +313,10 @@ class TagForest(ClusterMixin, ForestResults):
         if outside.size:
             self.labels_[outside] = self._nearest_centers(codes[:, outside])
         self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
+
+
+def _is_missing(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or (isinstance(label, float) and label != label)
 
 
 def _reporter(n_trees: int) -> Callable[[], None]:

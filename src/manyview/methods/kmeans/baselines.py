@@ -83,7 +83,7 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         weight = None if weight is None else weight / weight.max()  # single numbers hold them
         counts = np.ones(views.n_items) if weight is None else weight
         with working(None) as engine:
-            compared = self._fit_spaces(views, n_clusters, engine.threads)
+            compared = self._fit_spaces(views, n_clusters, engine.threads, weight)
             scalings = learn_scaling(compared, self.view_scale, np.where(has_any, counts, 0.0), engine)
         self.view_shift_ = {
             name: np.zeros_like(s.mean) if is_sparse(compared[name]) else s.mean
@@ -110,7 +110,7 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         if self.spaces_ is None:
             self.cluster_centers_ = self._split(kmeans.cluster_centers_)
         else:
-            self.cluster_centers_ = views.means(self.labels_, n_clusters)
+            self.cluster_centers_ = views.means(self.labels_, n_clusters, weight)
         return self
 
     def predict(self, X: Any) -> Places:

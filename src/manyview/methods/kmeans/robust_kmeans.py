@@ -159,7 +159,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             say("preparing (kernels compile on the first run only)")
         with working(self.n_jobs) as engine:
             views = self._readable(views, engine)
-            compared = self._fit_spaces(views, n_clusters, engine.threads)
+            compared = self._fit_spaces(views, n_clusters, engine.threads, np.where(has_any, weight, 1.0))
             source = source_of(compared, weight)
             with fit_in(engine, self, source) as (here, checkpoint):
                 source = here.place(source)
@@ -168,7 +168,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
                 problem = self._problem(compared, scalings, active, weight, n_clusters, here, source, checkpoint)
                 best = self._best_start(problem, np.array([scalings[v].mean_square for v in active]))
             best.labels[~has_any] = -1
-            self._store(best, views, compared, scalings, active)
+            self._store(best, views, compared, scalings, active, weight)
         self.labels_ = cut_like(given, best.labels)
         found = np.unique(best.labels[best.labels >= 0]).size
         if found < n_clusters:
@@ -333,7 +333,9 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         labels[~views.mask.any(axis=1)] = -1
         return labels, lengths
 
-    def _store(self, best: Outcome, views: Views, compared: Views, scalings: list[Scaling], active: Places) -> None:
+    def _store(
+        self, best: Outcome, views: Views, compared: Views, scalings: list[Scaling], active: Places, weight: Floats
+    ) -> None:
         n_views = views.n_views
         self.labels_ = best.labels
         self.n_clusters_ = int(best.centroids[0].shape[0])
@@ -359,7 +361,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             self.cluster_centers_ = centers
         else:
             self.prepared_centers_ = centers
-            self.cluster_centers_ = views.means(best.labels, self.n_clusters_)
+            self.cluster_centers_ = views.means(best.labels, self.n_clusters_, weight)
 
 
 def _views_that_vary(views: Views, scalings: list[Scaling]) -> Places:
