@@ -122,10 +122,24 @@ def test_weights_below_one_never_turn_negative(threads):
 def test_sparse_rows_keep_their_angles(threads):
     X = sparse.random(30, 20, 0.3, rng=np.random.default_rng(0)).tocsr() * 5
     rows, present, learned = points(X, "words", threads)
-    assert rows.shape == (30, 19)
+    assert rows.shape == (30, 20)
     assert np.linalg.norm(rows[present], axis=1) == pytest.approx(np.ones(present.sum()), abs=1e-5)
     weighted = tf_idf(X, learned["idf"], "weights").toarray()
-    assert rows @ rows.T == pytest.approx(weighted @ weighted.T, abs=0.05)  # one of 20 dimensions is dropped
+    assert rows @ rows.T == pytest.approx(weighted @ weighted.T, abs=1e-5)
+
+
+@pytest.mark.parametrize("n_words", [2, 3, 7])
+def test_words_that_exclude_each_other_are_told_apart(n_words, threads):
+    which = np.arange(60) % n_words
+    rows, has, _ = points(sparse.csr_matrix(np.eye(n_words)[which]), "words", threads)
+    assert has.all()
+    assert rows @ rows.T == pytest.approx((which[:, None] == which).astype(float), abs=1e-5)
+
+
+def test_directions_that_no_item_has_are_no_columns(threads):
+    X = np.zeros((30, 8))
+    X[:, 0], X[::2, 1] = 1, 1
+    assert points(sparse.csr_matrix(X), "words", threads)[0].shape == (30, 2)
 
 
 def test_proportions_are_told_by_their_sums():

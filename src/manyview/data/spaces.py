@@ -42,6 +42,7 @@ _COMPONENTS = 100
 _SAMPLE = 100_000  # rows from which the components of words are learned
 _FAR = 1e6  # where a new item far outside of everything is put, so that squares stay finite
 _IN_MEMORY = 2**30  # bytes of points of a view on disk that are made in memory
+_UNHEARD = 1e-6  # strength of a direction of words, of the strongest, below which it holds rounding
 _FLAT = 1e-6  # a column that varies by less, relative to its size, holds rounding
 
 
@@ -103,12 +104,13 @@ def learn_words(matrix: Matrix, present: Mask) -> Learned:
         learned |= {"factors": factors.words, "logs": factors.logs}
     weighted = _weigh(learned, matrix[sample])
     weighted = weighted[np.flatnonzero(np.diff(weighted.indptr))]
-    n_components = min(_COMPONENTS, weighted.shape[0] - 1, weighted.shape[1] - 1)
-    if n_components < 1:  # one item, or one word: nothing to reduce
+    n_components = min(_COMPONENTS, *weighted.shape)
+    if n_components < 2:  # one item, or one word: nothing to reduce
         learned["components"] = np.eye(weighted.shape[1], min(_COMPONENTS, weighted.shape[1]), dtype=np.float32)
         return learned
-    _, _, right = randomized_svd(weighted, n_components, n_iter=5, random_state=0)
-    learned["components"] = np.ascontiguousarray(right.T, dtype=np.float32)
+    _, strengths, right = randomized_svd(weighted, n_components, n_iter=5, random_state=0)
+    told = strengths > _UNHEARD * strengths[0]
+    learned["components"] = np.ascontiguousarray(right[told].T, dtype=np.float32)
     return learned
 
 
