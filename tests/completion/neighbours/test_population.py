@@ -79,7 +79,7 @@ def test_by_hand():
     assert np.allclose(found.share, np.minimum(1, np.mean([1.5, 1.5, 1.5]) / falling))
     like = found.of(near, speaks, has_tags)
     assert np.allclose(like[4:40], 1.5 / 36.5) and (like[:4] == 1).all() and (like[40:] == 1).all()
-    assert (found.of(near, ~speaks, has_tags) == 1).all()  # without a view nothing tells
+    assert np.array_equal(found.of(near, ~speaks, has_tags), has_tags)  # every tagged one has the view
 
 
 def test_pictures_of_one_moment_do_not_make_all_others_strangers(groups):
@@ -96,3 +96,17 @@ def test_pictures_of_one_moment_do_not_make_all_others_strangers(groups):
 def test_without_views_nothing_is_known_of_kinds():
     model = TagCompleter(random_state=0).fit(None, [["a", "b"], ["a"], ["b", "c"], ["c"], []])
     assert (model._items().population.share == 1).all() and model.tag_probabilities().shape == (5, 3)
+
+
+def test_items_that_cannot_be_compared_with_any_tagged_one_are_promised_nothing():
+    """Texts with tags, clips without, and one of which no view says anything."""
+    rng = np.random.default_rng(0)
+    words, looks = np.full((41, 8), np.nan), np.full((41, 6), np.nan)
+    words[:20], looks[20:40] = rng.random((20, 8)), rng.normal(size=(20, 6))
+    tags = [["letter"] if item < 16 else [] for item in range(41)]
+    completer = TagCompleter(random_state=0).fit({"words": words, "looks": looks}, tags)
+    probabilities = completer.tag_probabilities()[:, 0]
+    assert (probabilities[20:] == 0).all() and (probabilities[16:20] > 0.5).all()
+    assert completer.n_unlike_ >= 21
+    words[15] = np.nan  # now one with tags has no view either
+    assert TagCompleter(random_state=0).fit({"words": words, "looks": looks}, tags).tag_probabilities()[40, 0] > 0

@@ -28,7 +28,7 @@ class Population:
     same moment, tagged with it. ``closest``, one per view: the cosine of each tagged item with that other one, sorted.
     ``means`` (n_tagged,): where in these each tagged item stands, the mean of its views, sorted. ``share`` (n_steps,):
     how likely an item is of their kind that is as near to them as this tenth of themselves, the farthest first; all
-    ones where nothing speaks against it.
+    ones where nothing speaks against it. ``some_alone``: are there tagged items of which no view says anything?
 
     Were the tagged ones a random part, an item without tags would be as near to them as they are to each other: one in
     ten farther than nine tenths of them. Where far more are that far, most of these are something that nobody has
@@ -39,20 +39,26 @@ class Population:
     closest: tuple[Singles, ...]
     means: Floats
     share: Floats
+    some_alone: bool
 
     def of(self, near: Sequence[Nearest], speaks: Mask, has_tags: Mask) -> Floats:
         """For items by their nearest tagged ones in every view and which views (n, n_views) say something of them.
 
-        (n,): 1 where an item has tags or no view.
+        (n,): 1 where an item has tags; 0 where it cannot be compared with any item that has: its views are others
+        (clips beside tagged texts), or it has none and every tagged item has one.
         """
-        if self.share.min(initial=1.0) >= 1.0:
+        if not self.closest:
             return np.ones(has_tags.size)
+        shared = np.array([known.size > 0 for known in self.closest])
+        likewise = (speaks & shared).any(axis=1) | (self.some_alone & ~speaks.any(axis=1))
+        if self.share.min(initial=1.0) >= 1.0:
+            return np.where(has_tags | likewise, 1.0, 0.0)
         mean = _standing(self.closest, [_near(one, self.rank) for one in near], speaks)
         step = _steps(mean, self.means, self.share.size)
-        return np.where(has_tags | np.isnan(mean), 1.0, self.share[step])
+        return np.where(has_tags, 1.0, np.where(likewise, np.where(np.isnan(mean), 1.0, self.share[step]), 0.0))
 
 
-ONE_KIND = Population(1, (), np.zeros(0), np.ones(1))
+ONE_KIND = Population(1, (), np.zeros(0), np.ones(1), True)
 """Nothing is known that would tell items apart."""
 
 
@@ -79,7 +85,7 @@ def fit_population(near: Sequence[Nearest], speaks: Mask, has_tags: Mask, has_no
         # has more has others beside them.
         falling = isotonic_regression(counts + 0.5, increasing=False).x
         share = np.minimum(1.0, np.mean(counts[n_steps // 2 :] + 0.5) / falling)
-    return Population(rank, closest, means, share)
+    return Population(rank, closest, means, share, bool((has_tags & ~speaks.any(axis=1)).any()))
 
 
 def _near(found: Nearest, rank: int) -> Singles:

@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 _STEP = "tag completion"
-_WAY = 3
+_WAY = 4
 """In which proposals are made; another number where they would come out otherwise, so that none of before stay."""
 
 
