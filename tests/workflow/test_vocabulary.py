@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -11,9 +12,12 @@ from manyview.ingest.sidecar import read_sidecar
 from manyview.workflow.reading.index import Index
 from manyview.workflow.reading.search import matching, parse_query
 from manyview.workflow.repair import repair
+from manyview.workflow.run_views import fit_views
 from manyview.workflow.vocabulary.listing import kin_of_tags, list_tags
 from manyview.workflow.vocabulary.tree import tag_tree
 from manyview.writeback.editor import Edit, new_document
+
+from .tagged import make_collection
 
 KEYWORDS = {
     "a.png": (["Cat"], []),
@@ -332,3 +336,18 @@ def test_a_cluster_is_named_by_what_stands_above_where_that_says_more(tmp_path):
             found.edit_tags("parent", tag, above)
         run = found.fit("rmkmc", 2, views=["x"])
         assert {one.name for one in found.runs.clusters(run.id)} == {"animal", "rose"}
+
+
+def test_a_run_knows_its_tags_under_their_new_names(tmp_path):
+    """Renamed, a tag keeps its column; what has gone into another tag of the run leaves an empty one."""
+    with make_collection(tmp_path, n_items=40) as made:
+        names = [name for name in made.tags.names if name != "ski"]
+        before = fit_views(made, ["tags"], "consensus", made.tags, names)[0]["tags"].toarray()
+        made.edit_tags("rename", "snow", "white")
+        after = fit_views(made, ["tags"], "consensus", made.tags, names)[0]["tags"].toarray()
+        assert np.array_equal(after, before)
+        made.edit_tags("merge", "sand", "sea", into="sea")
+        sand, sea = names.index("sand"), names.index("sea")
+        merged = fit_views(made, ["tags"], "consensus", made.tags, names)[0]["tags"].toarray()
+        assert not merged[:, sand].any()
+        assert np.array_equal(merged[:, sea], np.maximum(before[:, sand], before[:, sea]))

@@ -79,7 +79,7 @@ def fit_views(
     if tag_names is None:
         usable, share = _usable_tags(tags)
     else:
-        usable, share = _as_columns(tags, tag_names), 1.0
+        usable, share = _as_columns(tags, tag_names, _called_now(collection, tag_names)), 1.0
     if "tags" in needs:
         if not chosen:
             raise ParameterError(
@@ -123,12 +123,26 @@ def _tell_apart(tags: Any) -> bool:
     return bool(((held > 0) & (held < (counts > 0).sum())).any())
 
 
-def _as_columns(tags: TagTable, names: Sequence[str]) -> TagTable:
-    """The tags a model knows, in its order; others are left out, one that nobody has any more is an empty column."""
+def _called_now(collection: Store, names: Sequence[str]) -> list[str]:
+    """What tags are called today; one that has gone into another of them keeps its name, which nobody has now."""
+    vocabulary, own = collection.tagging.vocabulary(), {match_key(name) for name in names}
+    called = []
+    for name in names:
+        number = collection.tagging.find(name)
+        now = name if number is None else vocabulary[number]
+        called.append(name if match_key(now) in own else now)
+    return called
+
+
+def _as_columns(tags: TagTable, names: Sequence[str], called: Sequence[str]) -> TagTable:
+    """The tags a model knows, in its order; others are left out, one that nobody has any more is an empty column.
+
+    ``called``: what they are called by now.
+    """
     from scipy.sparse import csr_matrix
 
     known = {match_key(name): column for column, name in enumerate(tags.names)}
-    places = [(known[match_key(name)], column) for column, name in enumerate(names) if match_key(name) in known]
+    places = [(known[match_key(name)], column) for column, name in enumerate(called) if match_key(name) in known]
     ones = np.ones(len(places), dtype=tags.yes.dtype)
     rows, columns = zip(*places, strict=True) if places else ((), ())
     chooser = csr_matrix((ones, (rows, columns)), shape=(tags.n_tags, len(names)))
