@@ -47,7 +47,20 @@ def test_apply_and_undo(ready):
         "entry": 6,
         "undoes": 5,
         "summary": "undid 5: put 3 tags into and took 1 tag out of 3 sidecars",
+        "stay": [],
     }
+
+
+def test_undo_names_the_later_entries_that_it_passes_over(ready):
+    path, source = ready
+    run("fit", path, "-k", "1")
+    entry = json.loads(run("apply", path, "--json").stdout)["entry"]
+    (source / "p003.png").rename(source / "elsewhere.png")
+    run("add", path)
+    said = run("undo", path).stdout
+    assert f"undid {entry}: put 3 tags" in said
+    assert f"later entries stay, which changed nothing that could be taken back: {entry + 1} (" in said
+    assert "1 moved" in said
 
 
 def test_what_fails_is_named(ready):
