@@ -1,25 +1,35 @@
-"""The text of documents: plain text, Markdown, HTML, and PDF with the extra."""
+"""The text of documents, and the keywords that stand in them: plain text, Markdown, HTML, and PDF with the extra."""
 
 from __future__ import annotations
 
 import html
+import re
 from typing import BinaryIO
 
 from ..files import BadFile
-from .keywords import Keywords
+from .keywords import Keywords, tidy
 from .pdf import Document, PdfReader
 
-__all__ = ["LARGEST", "LONGEST_TEXT", "decode_text", "html_to_text", "read_document"]
+__all__ = ["LARGEST", "LONGEST_TEXT", "decode_text", "front_matter", "html_to_text", "page_keywords", "read_document"]
 
 LARGEST = 32 * 2**20
 """The most bytes a document may have."""
 LONGEST_TEXT = 1_000_000
 """As many characters of a document are kept; a view of words does not need more."""
 _SILENT = ("script", "style", "template", "noscript")
+_HEAD = 64 * 1024
+"""Characters at the beginning in which keywords are sought."""
+_MOST_LINES = 200
+_META = re.compile(r"<meta\b([^<>]*)>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([\w.:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))")
+_NAMES = frozenset({"keywords", "dc.subject", "dcterms.subject"})
+_LIST = frozenset({"tags", "keywords"})
+_SAID = frozenset({"title", "subtitle", "description", "summary"})
+"""Fields of the front matter that are part of what a text says."""
 
 
 def read_document(file: BinaryIO, kind: str, size: int, pdf: PdfReader) -> Document:
-    """The text of an open document, at most ``LONGEST_TEXT`` characters of it, and the keywords of a PDF."""
+    """The text of an open document, at most ``LONGEST_TEXT`` characters of it, and the keywords that stand in it."""
     if size > LARGEST:
         raise BadFile("too large", f"it has {size >> 20} MB; documents of up to {LARGEST >> 20} MB are read.")
     file.seek(0)
@@ -29,7 +39,10 @@ def read_document(file: BinaryIO, kind: str, size: int, pdf: PdfReader) -> Docum
     else:
         text = decode_text(file.read(LARGEST))
         if kind == "html":
-            text = html_to_text(text)
+            words, text = tidy(page_keywords(text), (), []), html_to_text(text)
+        else:
+            found, text = front_matter(text)
+            words = tidy(found, (), [])
     text = text[: 4 * LONGEST_TEXT].encode("utf-8", "replace").decode().replace("\0", " ")
     text = " ".join(text.split())[:LONGEST_TEXT]
     if not text:
@@ -85,3 +98,46 @@ def html_to_text(page: str) -> str:
         at = page.find(">", end) + 1
     parts.append(page[at:])
     return html.unescape("".join(parts))
+
+
+def page_keywords(page: str) -> list[str]:
+    """The words of ``<meta name="keywords">`` and of Dublin Core's subject."""
+    found: list[str] = []
+    for tag in _META.findall(page[:_HEAD]):
+        given = {name.lower(): "".join(values) for name, *values in _ATTRIBUTE.findall(tag)}
+        if given.get("name", "").strip().lower() in _NAMES:
+            found += re.split(r"[,;]", html.unescape(given.get("content", "")))
+    return found
+
+
+def front_matter(text: str) -> tuple[list[str], str]:
+    """The tags of the front matter, and the text without it; its title and summary stay.
+
+    It stands between two lines of three dashes at the very beginning. Lists are written in brackets, with commas, or
+    one word a line behind a dash.
+    """
+    lines = text[:_HEAD].split("\n", _MOST_LINES + 1)[: _MOST_LINES + 1]
+    if lines[0].rstrip() != "---":
+        return [], text
+    last = next((n for n, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), None)
+    if last is None:
+        return [], text
+    words: list[str] = []
+    said: list[str] = []
+    field = ""
+    for line in lines[1:last]:
+        name, colon, value = line.partition(":")
+        if colon and name.strip() and not line[0].isspace() and not line.startswith("-"):
+            field = name.strip().lower()
+            if field in _LIST:
+                words += [_bare(word) for word in value.strip().removeprefix("[").removesuffix("]").split(",")]
+            elif field in _SAID:
+                said.append(_bare(value))
+        elif field in _LIST and line.strip().startswith("-"):
+            words.append(_bare(line.strip()[1:]))
+    rest = text.split("\n", last + 1)[last + 1 :]
+    return words, "\n".join([*said, *rest])
+
+
+def _bare(value: str) -> str:
+    return value.strip().strip("\"'").removeprefix("#").strip()

@@ -1,0 +1,58 @@
+"""Keywords that stand in web pages and in the front matter of Markdown."""
+
+import io
+import time
+
+import pytest
+
+from manyview import Collection
+from manyview.ingest.documents import front_matter, page_keywords, read_document
+
+PAGE = """<html><head><META content='bridge, &quot;Old River&quot;;  ' NAME=Keywords>
+<meta name="DC.subject" content="engineering"><meta name="description" content="no, keywords">
+</head><body><p>A text with <b>words</b>. <meta name="other" content="x"></body>"""
+
+
+def test_the_head_of_a_page():
+    read = read_document(io.BytesIO(PAGE.encode()), "html", len(PAGE), None)
+    assert read.words.tags == ["bridge", '"Old River"', "engineering"]
+    assert read.text == "A text with words ."
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["tags: [bridge, 'Old River']", "tags: bridge, Old River", "Tags:\n- bridge\n  - \"Old River\"",
+     "keywords:\n  - '#bridge'\nother: x\ntags: Old River"],
+)  # fmt: skip
+def test_front_matter(lines):
+    text = f"---\ntitle: The crossing\ndate: 1903-04-05\n{lines}\n---\nIt was long.\n---\ntags: none\n"
+    words, rest = front_matter(text)
+    assert [word for word in words if word] == ["bridge", "Old River"]
+    assert rest == "The crossing\nIt was long.\n---\ntags: none\n"
+    read = read_document(io.BytesIO(text.encode()), "text", len(text), None)
+    assert read.words.tags == ["bridge", "Old River"] and "date" not in read.text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "---", "--- no\ntags: a\n---\n", "a\n---\ntags: a\n---\n", "---\ntags: a\n" + "b\n" * 300]
+)
+def test_what_is_no_front_matter_stays(text):
+    assert front_matter(text) == ([], text)
+
+
+@pytest.mark.parametrize("part", ["<meta ", "<meta name=", "<meta name='", 'a="', "---\n", "tags:\n", "- \n", "[", "="])
+def test_nothing_takes_long(part):
+    start = time.process_time()
+    page_keywords(part * (4_000_000 // len(part)))
+    front_matter("---\n" + part * (4_000_000 // len(part)))
+    assert time.process_time() - start < 5  # seconds; a search that goes back and forth would take hours
+
+
+def test_a_folder_of_texts(tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "page.html").write_text(PAGE)
+    (folder / "note.md").write_text("---\ntags: [bridge]\n---\nIt was long.\n")
+    with Collection.create(tmp_path / "texts.manyview", folder) as made:
+        said = {item.key: sorted(made.tagging.words_of(item.id)) for item in made.items}
+    assert said == {"note.md": ["bridge"], "page.html": ['"Old River"', "bridge", "engineering"]}
