@@ -23,6 +23,7 @@ __all__ = ["ClusterTrials", "compare_halves"]
 _ALIKE = 0.01  # agreements that differ by less are alike
 _ROWS = 1000  # sparse rows compared with dense means at a time
 _OURS = "Take a clusterer of manyview: for KMeans, ConcatenatedKMeans or AcceleratedKMeans."
+_WHOLE = {"annotations"}  # its rows are tags, of which there may be as many as items
 _GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 65, 80, 100)
 
 
@@ -145,7 +146,9 @@ def _trial(
             copy = clone(model).set_params(n_clusters=n_clusters)
             if "random_state" in copy.get_params():
                 copy.set_params(random_state=seed)
-            own = {key: _rows_of(value, half, views.n_items) for key, value in params.items()}
+            own = {
+                key: value if key in _WHOLE else _rows_of(value, half, views.n_items) for key, value in params.items()
+            }
             fitted.append(fit_to_views(copy, views[half], _OURS, **own))
         agreement, objective = [], []
         for mine, other, here, there in ((0, 1, halves[0], halves[1]), (1, 0, halves[1], halves[0])):
@@ -175,7 +178,9 @@ def _rows_of(value: Any, rows: Places, n_items: int) -> Any:
     )
     if length != n_items or isinstance(value, (str, Mapping)):
         return value
-    return [value[row] for row in rows.tolist()] if isinstance(value, (list, tuple)) else value[rows]
+    if isinstance(value, (list, tuple)):
+        return [value[row] for row in rows.tolist()]
+    return value.iloc[rows] if hasattr(value, "iloc") else value[rows]  # pandas takes labels in brackets
 
 
 def _spread(views: Views, here: Places, labels: Places, there: Places, told: Places) -> float:
