@@ -103,6 +103,19 @@ def test_the_spread_of_held_out_items_by_hand():
     assert value == pytest.approx(0.0 / variance_a + (0.25 + 0.25 + 1.0) / variance_b)
 
 
+def test_no_more_clusters_than_items_that_differ():
+    X = np.repeat(np.random.default_rng(0).normal(size=(4, 5)), 30, axis=0)
+    asked = {"by": "stability", "n_repeats": 2, "random_state": 0}
+    found = suggest_n_clusters(X, candidates=[3, 4, 5, 10], **asked)
+    assert found.n_clusters == 4 and not found.stability[2:].any()
+    with pytest.raises(ParameterError, match=r"agree on none of the candidates \(5, 10\).*smaller"):
+        suggest_n_clusters(X, candidates=[5, 10], **asked)
+    with pytest.raises(ParameterError, match="where 2 is too many, the items are one cluster"):
+        suggest_n_clusters(np.ones((40, 3)), **asked)
+    other = suggest_n_clusters(X, candidates=[5, 10], **(asked | {"by": "held_out"}))
+    assert other.by_stability == 5 and "5 clusters" in other.svg()
+
+
 def test_knees_and_ties():
     numbers = np.array([2, 3, 4, 5, 6])
     assert module._knee(numbers, np.array([0.0, 5.0, 9.0, 9.5, 10.0])) == 4

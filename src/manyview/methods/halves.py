@@ -32,9 +32,9 @@ class ClusterTrials:
     """A suggested number of clusters for one clusterer, and the two curves behind it.
 
     ``candidates`` (m,) are the numbers tried. ``stability`` (m, r) is how well two halves of the items agree, adjusted
-    Rand index, 1 at best, 0 by chance. ``held_out`` (m, r) is the objective on the half that was not fitted: higher is
-    better. ``by_stability`` and ``by_held_out`` are what each of them suggests, ``n_clusters`` the one that was asked
-    for, ``reason`` a few words about it.
+    Rand index, 1 at best, 0 by chance, and 0 where a half fell into fewer clusters than asked. ``held_out`` (m, r) is
+    the objective on the half that was not fitted: higher is better. ``by_stability`` and ``by_held_out`` are what each
+    of them suggests, ``n_clusters`` the one that was asked for, ``reason`` a few words about it.
     """
 
     n_clusters: int
@@ -97,6 +97,12 @@ def compare_halves(
         "stability": f"the most on which two halves of the items agree (adjusted Rand index {agreement:.2f})",
         "held_out": "where the objective on items that were not fitted bends most",
     }
+    if by == "stability" and not stability.any():
+        raise ParameterError(
+            "no number of clusters can be suggested: two halves of the items agree on none of the candidates "
+            f"({', '.join(map(str, numbers.tolist()))}), or fall into fewer clusters than asked, since too many items "
+            "are alike. Give smaller candidates; where 2 is too many, the items are one cluster."
+        )
     chosen = steady if by == "stability" else bend
     return ClusterTrials(chosen, reasons[by], steady, bend, numbers, stability, held_out)
 
@@ -150,13 +156,20 @@ def _trial(
                 key: value if key in _WHOLE else _rows_of(value, half, views.n_items) for key, value in params.items()
             }
             fitted.append(fit_to_views(copy, views[half], _OURS, **own))
+        is_whole = all(_n_found(one) >= n_clusters for one in fitted)
         agreement, objective = [], []
         for mine, other, here, there in ((0, 1, halves[0], halves[1]), (1, 0, halves[1], halves[0])):
             told, found = np.asarray(fitted[mine].predict(views[there])), np.asarray(fitted[other].labels_)
             both = (told >= 0) & (found >= 0)
-            agreement.append(float(adjusted_rand_score(found[both], told[both])))
+            # Fits that collapse to the few items that differ agree perfectly, whatever was asked for.
+            agreement.append(float(adjusted_rand_score(found[both], told[both])) if is_whole else 0.0)
             objective.append(_objective(fitted[mine], views, here, there, told))
     return agreement, objective
+
+
+def _n_found(model: Any) -> int:
+    labels = np.asarray(model.labels_)
+    return int(np.unique(labels[labels >= 0]).size)
 
 
 def _objective(model: Any, views: Views, here: Places, there: Places, told: Places) -> float:
@@ -220,9 +233,11 @@ def _squares(X: Any, means: Floats, which: Places) -> Floats:
 
 
 def _largest_steady(numbers: Places, stability: Floats) -> int:
-    """The largest number whose agreement is that of the best, within its standard error."""
+    """The largest number whose agreement is that of the best, within its standard error; the smallest where none is."""
     mean = stability.mean(axis=1)
     best = int(np.argmax(mean))
+    if not stability.any():
+        return int(numbers[0])
     error = float(stability[best].std(ddof=1) / np.sqrt(stability.shape[1]))
     return int(numbers[np.flatnonzero(mean >= mean[best] - max(error, _ALIKE))[-1]])
 
