@@ -47,13 +47,13 @@ def refuse_other_order(named: Mapping[str, Any]) -> None:
             )
 
 
-def refuse_other_columns(name: str, known: NDArray[Any] | None, new: NDArray[Any] | None) -> None:
+def refuse_other_columns(name: str, known: NDArray[Any] | None, new: NDArray[Any] | None, where: str = "fit") -> None:
     """Refuse a view whose columns are called otherwise than in ``fit``, or stand in another order."""
     if known is None or new is None or np.array_equal(known, new):
         return
     place = int(np.flatnonzero(known != new)[0])
     how = "the same columns in another order" if set(known) == set(new) else "other columns"
     raise ViewError(
-        f"view {name!r} has {how} than in fit: column {place} is {str(new[place])!r}, where {str(known[place])!r} was. "
-        "Select them in the order of fit, or pass .to_numpy() where names do not matter."
+        f"view {name!r} has {how} than in {where}: column {place} is {str(new[place])!r}, where {str(known[place])!r} "
+        f"was. Select them in the order of {where}, or pass .to_numpy() where names do not matter."
     )

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import NotNumbers, as_matrix, is_dask, is_frame, is_sparse, refuse_columns, refuse_malformed
 from ..blocks import row_blocks
-from ..data.frames import common_index, refuse_other_columns
+from ..data.frames import column_names, common_index, refuse_other_columns
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
@@ -57,9 +57,11 @@ class MultiviewEstimator(BaseEstimator):
     def _fit_views(self, X: Any) -> Views:
         """Check the data of ``fit`` and remember the views' names and widths."""
         check_parameters(self)
+        names = None
         if is_dask(X):
             X = {"view0": X}
         elif is_one_array(X):
+            names = column_names(X)
             X = _validate_one_array(self, X, reset=True)
         views = X if isinstance(X, Views) else Views(X)
         self._refuse_chunks(views)
@@ -71,7 +73,7 @@ class MultiviewEstimator(BaseEstimator):
         self.view_names_ = views.names
         self.n_features_per_view_ = views.n_features
         self.n_features_in_ = sum(views.n_features.values())
-        self.columns_per_view_ = views.columns
+        self.columns_per_view_ = views.columns if names is None else {views.names[0]: names}
         return views
 
     def _refuse_chunks(self, views: Views) -> None:

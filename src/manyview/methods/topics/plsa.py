@@ -13,6 +13,7 @@ from sklearn.base import ClusterMixin
 from ...arrays import Matrix, as_matrix
 from ...blocks import row_blocks
 from ...data.checks import as_generator, missing_rows
+from ...data.frames import column_names, refuse_other_columns
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Number
 from ...data.views import Views, is_one_array
 from ...engines.base import Engine
@@ -228,6 +229,10 @@ class PLSA(ClusterMixin, MultiviewEstimator):
                 f"the annotations have {matrix.shape[1]} columns but the items have {self.n_features_in_} features. "
                 "Both must count the same words, in the same order; see annotation_matrix."
             )
+        called = [self.columns_per_view_.get(name) for name in self.view_names_]
+        known = [names for names in called if names is not None]
+        if len(known) == len(called):
+            refuse_other_columns("annotations", np.concatenate(known), column_names(annotations), "X")
         missing_rows("annotations", matrix)
         check_counts("annotations", matrix, who)
         return matrix
