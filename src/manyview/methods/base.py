@@ -220,6 +220,11 @@ def check_n_clusters(n_clusters: Any, n_items: int) -> int:
     from ..data.checks import check_number
 
     checked = int(check_number("n_clusters", n_clusters, integer=True, low=1))
+    if n_items == 0:
+        raise ViewError(
+            "every item lacks every view, or weighs nothing, so there is nothing to learn from. At least "
+            f"n_clusters={checked} items need a row that is not all NaN, nor false in mask, in one of the views."
+        )
     if checked > n_items:
         raise ParameterError(
             f"n_clusters must be at most the number of items, got n_clusters={checked} with n_samples={n_items}. "

@@ -153,6 +153,9 @@ class PLSA(ClusterMixin, MultiviewEstimator):
             counts = self._counts(views, dense_above(n_topics), engine)
             targets = self._table(*counts, share=1.0 if tags is None else share)
             filled = np.asarray(targets.sums > 0)
+            if has_any.any() and not filled.any():
+                shown = ", ".join(map(repr, views.names))
+                raise ViewError(f"view {shown}: no item has any count above 0, so there is nothing to learn from.")
             warn_empty_rows(has_any & ~filled)
             n_clusters = check_n_clusters(self.n_clusters, int(filled.sum()))
             tables = [targets]
