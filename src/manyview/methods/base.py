@@ -33,6 +33,7 @@ __all__ = [
     "check_n_clusters",
     "fit_to_views",
     "items_with_views",
+    "outside",
     "say",
 ]
 
@@ -246,9 +247,17 @@ def items_with_views(views: Views) -> Mask:
         warnings.warn(
             f"{lacking.size} item(s) lack every view and get label -1: rows {shown}.",
             LackViews,
-            stacklevel=4,
+            stacklevel=outside(),
         )
     return has_any
+
+
+def outside() -> int:
+    """The ``stacklevel`` of a warning that is shown where manyview was called, however deep it is given."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("manyview."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from ...blocks import row_blocks
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
 from ...types import Mask
+from ..base import outside
 
 __all__ = [
     "check_counts",
@@ -116,7 +117,7 @@ def warn_empty_rows(empty: NDArray[np.bool_], what: str = "have no counts") -> N
     rows = np.flatnonzero(empty)
     if rows.size:
         shown = ", ".join(map(str, rows[:5].tolist())) + (", ..." if rows.size > 5 else "")
-        warnings.warn(f"{rows.size} item(s) {what} and get label -1: rows {shown}.", ViewWarning, stacklevel=4)
+        warnings.warn(f"{rows.size} item(s) {what} and get label -1: rows {shown}.", ViewWarning, stacklevel=outside())
 
 
 def as_names(tag_names: Any, n_tags: int) -> list[str]:
