@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -9,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import Matrix, as_matrix
 from ...blocks import row_blocks
@@ -22,7 +24,7 @@ from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ._chunks import join_chunks, suited_chunks
-from ._counts import check_counts, join_counts, suited, warn_empty_rows
+from ._counts import check_counts, join_counts, suited, warn_empty_rows, warn_fewer
 from ._em import Outcome, Problem, best_start, dense_above, fold_in
 from ._tasks import Counts
 
@@ -183,6 +185,7 @@ class PLSA(ClusterMixin, MultiviewEstimator):
                 best.shares.append(fold_in(tables[1].matrix, best.topics, engine)[0])
         self._store(best, n_clusters)
         self._group(n_clusters, filled, rng)
+        warn_fewer(np.unique(self.labels_[filled]).size, n_clusters)
         if tags is not None:
             self.annotation_topics_, self.annotation_mass_ = best.shares[1], tables[1].sums
         return self
@@ -257,7 +260,9 @@ class PLSA(ClusterMixin, MultiviewEstimator):
 
             kmeans = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31)))
             roots = self.item_topics_[filled]
-            self.hellinger_centers_ = kmeans.fit(np.sqrt(roots, out=roots)).cluster_centers_
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # too few clusters are told of by the model itself
+                self.hellinger_centers_ = kmeans.fit(np.sqrt(roots, out=roots)).cluster_centers_
         self.labels_ = self._labels(self.item_topics_, filled)
         shares = np.eye(n_clusters, self.n_topics_)
         if self.hellinger_centers_ is not None:
