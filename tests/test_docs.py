@@ -26,6 +26,7 @@ LONG = {
     "data_scientist.md",
     "researcher.md",
 }  # whole collections: with the slow tests
+SAID = {"n_clusters.md": "trials.n_clusters", "tag_forest.md": "tags.twins()"}  # results that stand beside the code
 ESTIMATORS = [name for name in manyview.__all__ if hasattr(getattr(manyview, name), "get_params")]
 
 
@@ -35,11 +36,17 @@ ESTIMATORS = [name for name in manyview.__all__ if hasattr(getattr(manyview, nam
     ids=lambda page: page.name,
 )
 def test_examples_run(page, tmp_path, monkeypatch, capsys):
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, str(page), "exec"), names)  # noqa: S102  our own pages
+    if page.name in SAID:
+        given = repr(eval(SAID[page.name], names))  # noqa: S307  our own pages
+        assert re.search(rf"^(print\()?{re.escape(SAID[page.name])}\)? +# {re.escape(given)}:", text, re.MULTILINE), (
+            given
+        )
 
 
 @pytest.mark.parametrize("name", MODULES)

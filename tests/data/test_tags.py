@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -178,3 +179,12 @@ def test_two_words_that_both_exist_are_no_slip_of_each_other():
     assert found == [("tree", "trees", "number"), ("Blume", "Blumen", "number"), ("mountain", "moutain", "letter")]
     without = {(pair.kept, pair.other) for pair in near_words(counts)}
     assert {("mountain", "fountain"), ("wooden", "wood")} <= without
+
+
+def test_a_frame_names_its_tags():
+    frame = pd.DataFrame({"sea": [1, 0], "sand": [0, 1]})
+    assert TagTable.from_matrix(frame).names == as_tag_table(frame).names == ("sea", "sand")
+    assert TagTable.from_matrix(frame, names=["a", "b"]).names == ("a", "b")
+    assert TagTable.from_matrix(frame.astype(pd.SparseDtype("float", 0))) == TagTable.from_matrix(frame)
+    with pytest.raises(ViewError, match="'no' has the same columns in another order than in tags"):
+        TagTable.from_matrix(frame, no=1 - frame[["sand", "sea"]])

@@ -304,6 +304,24 @@ class TestFrames:
         both = Views({"a": self.frame, "b": shuffled.to_numpy()})
         assert np.array_equal(both["b"][1], [5.0, 9.0])
         assert Views({"a": self.frame, "b": self.frame.reset_index(drop=True)}).n_items == 3  # rows that have no names
+        nameless = self.frame.set_axis(["p", np.nan, "s"])
+        assert Views({"a": nameless, "b": nameless}, mask=(nameless > 0).set_axis(["a", "b"], axis=1)).n_items == 3
+
+    def test_a_mask_goes_by_the_names_of_its_columns(self):
+        views = {"a": self.frame, "b": self.frame.to_numpy()}
+        mask = pd.DataFrame({"b": [True, True, False], "a": [True, False, True]}, index=self.frame.index)
+        expected = [[True, True], [False, True], [True, False]]
+        assert Views(views, mask=mask).mask.tolist() == expected
+        assert Views(views, mask=mask.reset_index(drop=True)).mask.tolist() == expected  # rows that have no names
+        assert Views(views, mask=pd.DataFrame(np.array(expected))).mask.tolist() == expected  # nor columns
+        with pytest.raises(ViewError, match=r"called like the views, 'a', 'b'; got 'b', 'looks'. Rename"):
+            Views(views, mask=mask.rename(columns={"a": "looks"}))
+        for given, ids in ((views, None), ([self.frame.to_numpy()] * 2, ["p", "q", "s"])):
+            shuffled = mask.loc[["p", "s", "q"]].set_axis([0, 1] if ids else ["b", "a"], axis=1)
+            with pytest.raises(
+                ViewError, match=r"items in another order than the views \(row 1 is 'q' there and 's' in"
+            ):
+                Views(given, ids=ids, mask=shuffled)
 
     def test_names_of_columns_are_kept(self):
         X = Views({"a": self.frame, "b": self.frame.to_numpy()})

@@ -29,6 +29,14 @@ def test_hidden_and_left_make_the_whole():
             hide_tags(TAGS, share)
 
 
+def test_tags_that_may_not_be_hidden_are_told_of():
+    looks = np.arange(8.0)[:, None]
+    with pytest.raises(ParameterError, match=r"0 of 0 tags that may be hidden \(8 stay, being on fewer than 2 items"):
+        hidden_tags_experiment(looks, [[f"tag {item}"] for item in range(8)], seeds=1)
+    with pytest.raises(ParameterError, match="would hide 0 of 1 tags; at least one .* Give more tags"):
+        hide_tags([["a"]], 0.4)
+
+
 def test_tags_on_one_item_stay_and_items_without_a_hideable_tag_are_not_judged():
     lists = [["a", "b"], ["a"], ["b", "only here"], ["nor here"], [], ["a", "b"]]
     table = TagTable.from_lists(lists)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import manyview
-from manyview.errors import ManyviewError, ViewWarning
+from manyview.errors import ManyviewError, ViewError, ViewWarning
 
 EXAMPLES = int(os.environ.get("MANYVIEW_EXAMPLES", "50"))
 ESTIMATORS = {
@@ -170,3 +170,19 @@ def test_every_magnitude(name, form):
                 assert known.predict({"odd": x}).shape == (12,)
             except ManyviewError as error:
                 assert "view 'odd'" in str(error)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [manyview.ConsensusClustering(2), manyview.AcceleratedKMeans(2), manyview.ConcatenatedKMeans(2), manyview.PLSA(2)],
+)
+def test_items_that_all_lack_every_view_are_told_of(model):
+    nothing = np.full((6, 3), np.nan)
+    with pytest.warns(ViewWarning, match="lack every view"):
+        with pytest.raises(ViewError, match="every item lacks every view.*n_clusters=2 items need"):
+            model.fit([nothing, nothing])
+
+
+def test_items_without_any_count_are_told_of():
+    with pytest.raises(ViewError, match="no item has any count above 0"):
+        manyview.PLSA(2).fit(np.zeros((6, 3)))

@@ -3,6 +3,7 @@
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
@@ -74,6 +75,24 @@ def test_items_and_what_belongs_to_them_are_cut_together():
     assert module._rows_of(sparse.eye(3, format="csr"), rows, 3).shape == (2, 3)
     assert module._rows_of(np.eye(4), rows, 3).shape == (4, 4) and module._rows_of("abc", rows, 3) == "abc"
     assert module._rows_of(5, rows, 3) == 5
+    frame = pd.DataFrame({"a": [10.0, 11.0, 12.0]}, index=[2, 0, 1])
+    assert module._rows_of(frame["a"], rows, 3).tolist() == [10.0, 12.0], "rows were taken by label"
+    assert module._rows_of(frame.set_index(frame.index + 100), rows, 3)["a"].tolist() == [10.0, 12.0]
+
+
+def test_annotations_are_never_cut():
+    counts = np.random.default_rng(0).poisson(2.0, size=(12, 5)) + 1.0
+    seen = []
+
+    class Spy(manyview.AnnotatedPLSA):
+        def fit(self, X, y=None, *, annotations=None):
+            seen.append(annotations)
+            return super().fit(X, annotations=annotations)
+
+    model, annotations = Spy(n_init=1, max_iter=2), np.ones((12, 5))  # as many tags as items
+    given = {"annotations": annotations}
+    suggest_n_clusters(counts, model, candidates=[2], n_repeats=1, fit_params=given, by="held_out", random_state=0)
+    assert len(seen) == 2 and all(one is annotations for one in seen)
 
 
 def test_the_spread_of_held_out_items_by_hand():
@@ -82,6 +101,19 @@ def test_the_spread_of_held_out_items_by_hand():
     value = module._spread(views, here, np.array([0, 0, 1]), there, np.array([0]))
     variance_a, variance_b = np.var([0.0, 2.0, 10.0]), 3 * np.var([1, 0, 0])
     assert value == pytest.approx(0.0 / variance_a + (0.25 + 0.25 + 1.0) / variance_b)
+
+
+def test_no_more_clusters_than_items_that_differ():
+    X = np.repeat(np.random.default_rng(0).normal(size=(4, 5)), 30, axis=0)
+    asked = {"by": "stability", "n_repeats": 2, "random_state": 0}
+    found = suggest_n_clusters(X, candidates=[3, 4, 5, 10], **asked)
+    assert found.n_clusters == 4 and not found.stability[2:].any()
+    with pytest.raises(ParameterError, match=r"agree on none of the candidates \(5, 10\).*smaller"):
+        suggest_n_clusters(X, candidates=[5, 10], **asked)
+    with pytest.raises(ParameterError, match="where 2 is too many, the items are one cluster"):
+        suggest_n_clusters(np.ones((40, 3)), **asked)
+    other = suggest_n_clusters(X, candidates=[5, 10], **(asked | {"by": "held_out"}))
+    assert other.by_stability == 5 and "5 clusters" in other.svg()
 
 
 def test_knees_and_ties():

@@ -30,7 +30,8 @@ class Proposal:
     score : what proposals of an item are ranked by
     probability : how likely the tag holds
     trusted : whether the probability may be shown as a number; ``sure`` is the number or a word for it
-    evidence : what spoke for it and against it, the largest first
+    evidence : what spoke for it and against it, the largest first; ``frequency`` last. Only the main parts (three for
+        it, the loudest against it) are kept, so amounts need not add up to ``score``
     reason : the same as a sentence
     """
 

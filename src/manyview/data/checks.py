@@ -19,6 +19,7 @@ _LARGEST = np.float64(1e300)  # a hundred million of these add up to a number th
 __all__ = [
     "as_generator",
     "check_choice",
+    "check_mask",
     "check_number",
     "check_sample_weight",
     "missing_rows",
@@ -60,6 +61,18 @@ def missing_rows(name: str, matrix: Matrix, ignore: NDArray[np.bool_] | None = N
                 column = int(np.flatnonzero(~_usable(values))[0])
                 raise _unusable(name, item, column, values[column])
     return missing
+
+
+def check_mask(mask: Any, n_items: int, n_views: int) -> NDArray[np.bool_] | None:
+    """Which item has which view, as it was given: booleans, items by views."""
+    if mask is None:
+        return None
+    given = np.asarray(mask)
+    if given.shape != (n_items, n_views) or given.dtype.kind != "b":
+        raise ViewError(
+            f"mask must be {n_items} x {n_views} booleans (items x views), got {given.dtype} of shape {given.shape}."
+        )
+    return given
 
 
 def _within(low: Any, high: Any) -> Any:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import is_frame
 from ..errors import ViewError
 
-__all__ = ["column_names", "common_index", "refuse_other_columns", "refuse_other_order"]
+__all__ = ["column_names", "common_index", "mask_in_order", "refuse_other_columns", "refuse_other_order"]
 
 
 def column_names(matrix: Any) -> NDArray[Any] | None:
@@ -38,8 +38,8 @@ def refuse_other_order(named: Mapping[str, Any]) -> None:
     index = frames[first].index
     for name in others:
         other = frames[name].index
-        if len(other) == len(index) and not other.equals(index) and other.isin(index).all():
-            row = int(np.flatnonzero(np.asarray(other != index))[0])
+        row = _first_moved(index, other)
+        if row is not None:
             raise ViewError(
                 f"the frames of views {first!r} and {name!r} hold the same items in another order (row {row} is "
                 f"{index[row]!r} in one and {other[row]!r} in the other). Put them in one order, "
@@ -47,13 +47,48 @@ def refuse_other_order(named: Mapping[str, Any]) -> None:
             )
 
 
-def refuse_other_columns(name: str, known: NDArray[Any] | None, new: NDArray[Any] | None) -> None:
+def _first_moved(index: Any, other: Any) -> int | None:
+    """The first row of another item, where ``other``, of a frame, holds the items of ``index`` in another order."""
+    if len(other) != len(index) or other.equals(index) or not other.isin(index).all():
+        return None
+    differ = np.flatnonzero(np.asarray(other != index))
+    return int(differ[0]) if differ.size else None
+
+
+def mask_in_order(mask: Any, named: Mapping[str, Any], ids: Any) -> Any:
+    """A mask whose columns stand as the views do, where it is a frame with words for columns; others as they are.
+
+    Refused are columns that are not called like the views, and the same items in another order, as of other frames.
+    """
+    if not is_frame(mask):
+        return mask
+    called = column_names(mask)
+    if called is not None and sorted(called) != sorted(named):
+        raise ViewError(
+            f"the columns of mask must be called like the views, {', '.join(map(repr, named))}; got "
+            f"{', '.join(map(repr, called.tolist()))}. Rename them, or pass .to_numpy() with a column for each view in "
+            "order."
+        )
+    index = common_index(named)
+    if index is None and np.ndim(ids) == 1:
+        index = np.asarray(ids)
+    row = None if index is None else _first_moved(index, mask.index)
+    if row is not None:
+        raise ViewError(
+            f"mask holds the items in another order than the views (row {row} is {str(index[row])!r} there and "
+            f"{str(mask.index[row])!r} in mask). Put it in their order with mask.loc[...], or pass .to_numpy() "
+            "where rows do belong together as they stand."
+        )
+    return mask if called is None else mask[list(named)]
+
+
+def refuse_other_columns(name: str, known: NDArray[Any] | None, new: NDArray[Any] | None, where: str = "fit") -> None:
     """Refuse a view whose columns are called otherwise than in ``fit``, or stand in another order."""
     if known is None or new is None or np.array_equal(known, new):
         return
     place = int(np.flatnonzero(known != new)[0])
     how = "the same columns in another order" if set(known) == set(new) else "other columns"
     raise ViewError(
-        f"view {name!r} has {how} than in fit: column {place} is {str(new[place])!r}, where {str(known[place])!r} was. "
-        "Select them in the order of fit, or pass .to_numpy() where names do not matter."
+        f"view {name!r} has {how} than in {where}: column {place} is {str(new[place])!r}, where {str(known[place])!r} "
+        f"was. Select them in the order of {where}, or pass .to_numpy() where names do not matter."
     )

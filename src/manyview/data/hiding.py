@@ -30,8 +30,11 @@ def hide_tags(tags: Any, hide: float = 0.4, random_state: Any = 0, *, on_items: 
     able = np.flatnonzero(can_be_found(table, on_items)[pairs.col])
     n_hidden = round(share * able.size)
     if not 0 < n_hidden < able.size:
+        stay = pairs.nnz - able.size
+        kept = f" that may be hidden ({stay} stay, being on fewer than {on_items} items)" if stay else ""
         raise ParameterError(
-            f"hide={hide} would hide {n_hidden} of {able.size} tags; at least one must be hidden and one be left."
+            f"hide={hide} would hide {n_hidden} of {able.size} tags{kept}; at least one must be hidden and one be "
+            f"left. Give {'tags that more items share' if stay else 'more tags, or another share'}."
         )
     gone = np.zeros(pairs.nnz, dtype=bool)
     gone[able[as_generator(random_state).permutation(able.size) < n_hidden]] = True

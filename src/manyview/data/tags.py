@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arrays import column_values, frame_values, is_frame, is_sparse, refuse_foreign, refuse_malformed
 from ..errors import ViewError
 from ._tag_matrices import as_binary, as_ones, canonical, moved, pairs_to_csr, widened
+from .frames import column_names, refuse_other_columns
 from .near_words import NearWords, match_key, near_words, spelling_groups
 
 if TYPE_CHECKING:
@@ -89,11 +90,19 @@ class TagTable:
 
     @classmethod
     def from_matrix(cls, yes: Any, names: Sequence[str] | None = None, no: Any = None) -> TagTable:
-        """A table from a 0/1 matrix, dense or sparse, items by tags; ``no`` likewise. Names default to tag0, tag1."""
+        """A table from a 0/1 matrix, dense or sparse, items by tags; ``no`` likewise.
+
+        Names default to the columns of a pandas frame, or to tag0, tag1.
+        """
+        called = column_names(yes)
+        if is_frame(yes):
+            names = [str(name) for name in yes.columns] if names is None else names
+            yes = frame_values("tags", yes)
         matrix = as_binary(yes, "tags")
         refused = pairs_to_csr([], [], matrix.shape) if no is None else as_binary(no, "no")
         if refused.shape != matrix.shape:
             raise ViewError(f"no has shape {refused.shape} but tags have {matrix.shape}; both are items by tags.")
+        refuse_other_columns("no", called, column_names(no), "tags")
         return cls([f"tag{i}" for i in range(matrix.shape[1])] if names is None else names, matrix, refused)
 
     @property
@@ -319,9 +328,7 @@ def as_tag_table(tags: Any, n_items: int | None = None) -> TagTable:
     tags = column_values(tags)
     if isinstance(tags, TagTable):
         table = tags
-    elif is_frame(tags):
-        table = TagTable.from_matrix(frame_values("tags", tags), [str(name) for name in tags.columns])
-    elif is_sparse(tags) or _is_numeric(tags):
+    elif is_frame(tags) or is_sparse(tags) or _is_numeric(tags):
         table = TagTable.from_matrix(tags)
     else:
         table = TagTable.from_lists(tags)

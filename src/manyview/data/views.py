@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, as_matrix, holds_sparse, is_dask, is_sparse, rows_of
 from ..errors import ParameterError, ViewError
 from ..types import Floats
-from .checks import missing_rows
+from .checks import check_mask, missing_rows
 from .chunks import as_chunks, look_at_chunks
-from .frames import column_names, refuse_other_order
+from .frames import column_names, mask_in_order, refuse_other_order
 from .joining import cluster_means, column_means, side_by_side
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class Views:
         One identifier per item, kept through every selection of rows. Row numbers when not given.
     mask
         Which item has which view, ``n_items x n_views`` of booleans, for views that cannot say it with NaN.
-        An item counts as having a view where the mask is true *and* the row is not all NaN.
+        An item counts as having a view where the mask is true *and* the row is not all NaN. Columns of a pandas
+        frame that are called like the views may stand in any order.
 
     Notes
     -----
@@ -85,7 +86,7 @@ class Views:
         self._names = tuple(named)
         self._matrices = matrices
         n_items = _common_length(self._names, matrices)
-        given = _check_mask(mask, n_items, len(matrices))
+        given = check_mask(mask_in_order(mask, named, ids), n_items, len(matrices))
         self._mask = np.empty((n_items, len(matrices)), dtype=bool)
         for v, (name, matrix) in enumerate(zip(self._names, matrices, strict=True)):
             ignore = None if given is None else ~given[:, v]
@@ -384,17 +385,6 @@ def _common_length(names: tuple[str, ...], matrices: tuple[Matrix, ...]) -> int:
                 f"per item (all-NaN where an item lacks it). Rows: {listing}."
             )
     return lengths[0]
-
-
-def _check_mask(mask: Any, n_items: int, n_views: int) -> NDArray[np.bool_] | None:
-    if mask is None:
-        return None
-    given = np.asarray(mask)
-    if given.shape != (n_items, n_views) or given.dtype.kind != "b":
-        raise ViewError(
-            f"mask must be {n_items} x {n_views} booleans (items x views), got {given.dtype} of shape {given.shape}."
-        )
-    return given
 
 
 def _check_ids(ids: Any, n_items: int) -> NDArray[Any]:

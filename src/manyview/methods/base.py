@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..arrays import NotNumbers, as_matrix, is_dask, is_frame, is_sparse, refuse_columns, refuse_malformed
 from ..blocks import row_blocks
-from ..data.frames import common_index, refuse_other_columns
+from ..data.frames import column_names, common_index, refuse_other_columns
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
@@ -33,6 +33,7 @@ __all__ = [
     "check_n_clusters",
     "fit_to_views",
     "items_with_views",
+    "outside",
     "say",
 ]
 
@@ -57,9 +58,11 @@ class MultiviewEstimator(BaseEstimator):
     def _fit_views(self, X: Any) -> Views:
         """Check the data of ``fit`` and remember the views' names and widths."""
         check_parameters(self)
+        names = None
         if is_dask(X):
             X = {"view0": X}
         elif is_one_array(X):
+            names = column_names(X)
             X = _validate_one_array(self, X, reset=True)
         views = X if isinstance(X, Views) else Views(X)
         self._refuse_chunks(views)
@@ -71,7 +74,7 @@ class MultiviewEstimator(BaseEstimator):
         self.view_names_ = views.names
         self.n_features_per_view_ = views.n_features
         self.n_features_in_ = sum(views.n_features.values())
-        self.columns_per_view_ = views.columns
+        self.columns_per_view_ = views.columns if names is None else {views.names[0]: names}
         return views
 
     def _refuse_chunks(self, views: Views) -> None:
@@ -218,6 +221,11 @@ def check_n_clusters(n_clusters: Any, n_items: int) -> int:
     from ..data.checks import check_number
 
     checked = int(check_number("n_clusters", n_clusters, integer=True, low=1))
+    if n_items == 0:
+        raise ViewError(
+            "every item lacks every view, or weighs nothing, so there is nothing to learn from. At least "
+            f"n_clusters={checked} items need a row that is not all NaN, nor false in mask, in one of the views."
+        )
     if checked > n_items:
         raise ParameterError(
             f"n_clusters must be at most the number of items, got n_clusters={checked} with n_samples={n_items}. "
@@ -239,9 +247,17 @@ def items_with_views(views: Views) -> Mask:
         warnings.warn(
             f"{lacking.size} item(s) lack every view and get label -1: rows {shown}.",
             LackViews,
-            stacklevel=4,
+            stacklevel=outside(),
         )
     return has_any
+
+
+def outside() -> int:
+    """The ``stacklevel`` of a warning that is shown where manyview was called, however deep it is given."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("manyview."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @contextmanager

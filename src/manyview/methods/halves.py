@@ -23,6 +23,7 @@ __all__ = ["ClusterTrials", "compare_halves"]
 _ALIKE = 0.01  # agreements that differ by less are alike
 _ROWS = 1000  # sparse rows compared with dense means at a time
 _OURS = "Take a clusterer of manyview: for KMeans, ConcatenatedKMeans or AcceleratedKMeans."
+_WHOLE = {"annotations"}  # its rows are tags, of which there may be as many as items
 _GRID = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 65, 80, 100)
 
 
@@ -31,9 +32,9 @@ class ClusterTrials:
     """A suggested number of clusters for one clusterer, and the two curves behind it.
 
     ``candidates`` (m,) are the numbers tried. ``stability`` (m, r) is how well two halves of the items agree, adjusted
-    Rand index, 1 at best, 0 by chance. ``held_out`` (m, r) is the objective on the half that was not fitted: higher is
-    better. ``by_stability`` and ``by_held_out`` are what each of them suggests, ``n_clusters`` the one that was asked
-    for, ``reason`` a few words about it.
+    Rand index, 1 at best, 0 by chance, and 0 where a half fell into fewer clusters than asked. ``held_out`` (m, r) is
+    the objective on the half that was not fitted: higher is better. ``by_stability`` and ``by_held_out`` are what each
+    of them suggests, ``n_clusters`` the one that was asked for, ``reason`` a few words about it.
     """
 
     n_clusters: int
@@ -96,6 +97,12 @@ def compare_halves(
         "stability": f"the most on which two halves of the items agree (adjusted Rand index {agreement:.2f})",
         "held_out": "where the objective on items that were not fitted bends most",
     }
+    if by == "stability" and not stability.any():
+        raise ParameterError(
+            "no number of clusters can be suggested: two halves of the items agree on none of the candidates "
+            f"({', '.join(map(str, numbers.tolist()))}), or fall into fewer clusters than asked, since too many items "
+            "are alike. Give smaller candidates; where 2 is too many, the items are one cluster."
+        )
     chosen = steady if by == "stability" else bend
     return ClusterTrials(chosen, reasons[by], steady, bend, numbers, stability, held_out)
 
@@ -145,15 +152,24 @@ def _trial(
             copy = clone(model).set_params(n_clusters=n_clusters)
             if "random_state" in copy.get_params():
                 copy.set_params(random_state=seed)
-            own = {key: _rows_of(value, half, views.n_items) for key, value in params.items()}
+            own = {
+                key: value if key in _WHOLE else _rows_of(value, half, views.n_items) for key, value in params.items()
+            }
             fitted.append(fit_to_views(copy, views[half], _OURS, **own))
+        is_whole = all(_n_found(one) >= n_clusters for one in fitted)
         agreement, objective = [], []
         for mine, other, here, there in ((0, 1, halves[0], halves[1]), (1, 0, halves[1], halves[0])):
             told, found = np.asarray(fitted[mine].predict(views[there])), np.asarray(fitted[other].labels_)
             both = (told >= 0) & (found >= 0)
-            agreement.append(float(adjusted_rand_score(found[both], told[both])))
+            # Fits that collapse to the few items that differ agree perfectly, whatever was asked for.
+            agreement.append(float(adjusted_rand_score(found[both], told[both])) if is_whole else 0.0)
             objective.append(_objective(fitted[mine], views, here, there, told))
     return agreement, objective
+
+
+def _n_found(model: Any) -> int:
+    labels = np.asarray(model.labels_)
+    return int(np.unique(labels[labels >= 0]).size)
 
 
 def _objective(model: Any, views: Views, here: Places, there: Places, told: Places) -> float:
@@ -175,7 +191,9 @@ def _rows_of(value: Any, rows: Places, n_items: int) -> Any:
     )
     if length != n_items or isinstance(value, (str, Mapping)):
         return value
-    return [value[row] for row in rows.tolist()] if isinstance(value, (list, tuple)) else value[rows]
+    if isinstance(value, (list, tuple)):
+        return [value[row] for row in rows.tolist()]
+    return value.iloc[rows] if hasattr(value, "iloc") else value[rows]  # pandas takes labels in brackets
 
 
 def _spread(views: Views, here: Places, labels: Places, there: Places, told: Places) -> float:
@@ -215,9 +233,11 @@ def _squares(X: Any, means: Floats, which: Places) -> Floats:
 
 
 def _largest_steady(numbers: Places, stability: Floats) -> int:
-    """The largest number whose agreement is that of the best, within its standard error."""
+    """The largest number whose agreement is that of the best, within its standard error; the smallest where none is."""
     mean = stability.mean(axis=1)
     best = int(np.argmax(mean))
+    if not stability.any():
+        return int(numbers[0])
     error = float(stability[best].std(ddof=1) / np.sqrt(stability.shape[1]))
     return int(numbers[np.flatnonzero(mean >= mean[best] - max(error, _ALIKE))[-1]])
 

@@ -55,7 +55,7 @@ def suggest_n_clusters(
         Larger collections are represented by so many random items; by 6,000 for neighbours.
     fit_params : dict or None
         What ``fit`` takes beside ``X`` (``annotations``, ``tags``, ``sample_weight``). What has one entry per item is
-        cut with the items.
+        cut with the items, by position; ``annotations``, whose rows are tags, are never cut.
     random_state : None, int or numpy Generator
     n_jobs : None or int
         Threads; passed to estimators that have it.

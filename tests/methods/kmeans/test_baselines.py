@@ -102,3 +102,18 @@ def test_single_view_looks_at_one_view_only():
         model.predict({"noise": noise})
     with pytest.raises(ViewError, match="no view 'sound'"):
         SingleViewKMeans(3, view="sound").fit(both)
+
+
+def test_single_view_finds_its_view_in_a_list(tmp_path):
+    views, _ = separated_views()
+    noise = np.random.default_rng(0).normal(size=(views.n_items, 3))
+    both = [noise, views["looks"]]
+    model = SingleViewKMeans(3, view="view1", random_state=0).fit(both)
+    assert np.array_equal(model.predict(both), model.labels_)
+    assert np.array_equal(model.predict([None, views["looks"]]), model.labels_)
+    assert np.array_equal(model.predict([views["looks"]]), model.labels_)
+    assert np.array_equal(load(save(model, tmp_path / "model")).predict(both), model.labels_)
+    first = SingleViewKMeans(3, random_state=0).fit(both[::-1])
+    assert np.array_equal(first.predict(both[::-1]), first.labels_)
+    with pytest.raises(ViewError, match="expected 1 views"):
+        model.predict([*both, noise])

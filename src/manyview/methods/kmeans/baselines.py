@@ -14,7 +14,7 @@ from ...arrays import Matrix, is_sparse
 from ...data.checks import check_sample_weight
 from ...data.joining import side_by_side
 from ...data.parameters import SEED, Choice, Constraints, Given, Number
-from ...data.views import Views
+from ...data.views import Views, is_one_array
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ...types import Places
@@ -196,6 +196,7 @@ class SingleViewKMeans(ConcatenatedKMeans):
         name = views.names[0] if self.view is None else self.view
         if not isinstance(name, str):
             raise ParameterError(f"view must be the name of a view, one of {', '.join(views.names)}; got {name!r}.")
+        self.view_position_, self.n_views_given_ = views.position(name), views.n_views
         return self._fit(self._fit_views(views[[name]]), sample_weight)
 
     def predict(self, X: Any) -> Places:
@@ -205,6 +206,10 @@ class SingleViewKMeans(ConcatenatedKMeans):
             if name not in X:
                 raise ViewError(f"this model needs view {name!r}; the views given are {', '.join(X)}.")
             X = X[[name]] if isinstance(X, Views) else {name: X[name]}
+        elif isinstance(X, (list, tuple)) and not is_one_array(X):
+            given = getattr(self, "n_views_given_", 1)  # models of earlier editions have none
+            if len(X) == given > 1:
+                X = [X[self.view_position_]]
         return super().predict(X)
 
 

@@ -8,12 +8,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import row_blocks
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
 from ...types import Mask
+from ..base import outside
 
 __all__ = [
     "check_counts",
@@ -23,6 +25,7 @@ __all__ = [
     "refuse_negative",
     "suited",
     "warn_empty_rows",
+    "warn_fewer",
 ]
 
 
@@ -116,7 +119,18 @@ def warn_empty_rows(empty: NDArray[np.bool_], what: str = "have no counts") -> N
     rows = np.flatnonzero(empty)
     if rows.size:
         shown = ", ".join(map(str, rows[:5].tolist())) + (", ..." if rows.size > 5 else "")
-        warnings.warn(f"{rows.size} item(s) {what} and get label -1: rows {shown}.", ViewWarning, stacklevel=4)
+        warnings.warn(f"{rows.size} item(s) {what} and get label -1: rows {shown}.", ViewWarning, stacklevel=outside())
+
+
+def warn_fewer(n_found: int, n_clusters: int) -> None:
+    """A warning where some topics are the largest of no item."""
+    if n_found < n_clusters:
+        warnings.warn(
+            f"found {n_found} distinct clusters, fewer than n_clusters={n_clusters}: the others are the "
+            "largest share of no item. Items may be too much alike, or max_iter too small.",
+            ConvergenceWarning,
+            stacklevel=outside(),
+        )
 
 
 def as_names(tag_names: Any, n_tags: int) -> list[str]:

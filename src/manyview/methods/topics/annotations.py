@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ import numpy as np
 from ...arrays import Matrix, as_matrix, is_sparse
 from ...blocks import row_blocks
 from ...data.checks import check_choice, missing_rows
+from ...data.tags import TagTable, are_words, as_tag_table
 from ...errors import ViewError
 from ._counts import check_counts
 
 __all__ = ["annotation_matrix"]
+
+_END = object()
 
 
 def annotation_matrix(tags: Any, words: Any, *, count: str = "words") -> Any:
@@ -22,6 +26,7 @@ def annotation_matrix(tags: Any, words: Any, *, count: str = "words") -> Any:
     Parameters
     ----------
     tags : matrix (n_items, n_tags), 1 where an item carries a tag; dense or sparse
+        Or a ``TagTable``, or a list of words per item: row t is then about ``TagTable.from_lists(tags).names[t]``.
     words : matrix (n_items, n_words), counts of (visual) words; dense, sparse or memory-mapped
         Both may instead be iterables that yield blocks of rows, in step with each other.
     count : "words", "items" or "shares", default="words"
@@ -76,11 +81,19 @@ def _pairs(tags: Any, words: Any) -> Iterator[tuple[Matrix, Matrix]]:
     """Blocks of rows of both, in step."""
     streamed = [_is_stream(value) for value in (tags, words)]
     if all(streamed):
-        for tag_block, word_block in zip(tags, words, strict=True):
+        for number, (tag_block, word_block) in enumerate(zip_longest(tags, words, fillvalue=_END)):
+            if tag_block is _END or word_block is _END:
+                short, long = ("tags", "words") if tag_block is _END else ("words", "tags")
+                raise ViewError(
+                    f"{short} ended after {number} blocks, but {long} went on; both need a block for the same items."
+                )
+            tag_block = tag_block.yes if isinstance(tag_block, TagTable) else tag_block
             yield as_matrix("tags", tag_block), as_matrix("words", word_block)
         return
     if any(streamed):
         raise ViewError("tags and words must both be matrices, or both iterables of blocks of rows.")
+    if isinstance(tags, TagTable) or are_words(tags):
+        tags = as_tag_table(tags).yes
     tags, words = as_matrix("tags", tags), as_matrix("words", words)
     if tags.shape[0] != words.shape[0]:
         raise ViewError(f"tags have {tags.shape[0]} rows but words have {words.shape[0]}; both need one row per item.")

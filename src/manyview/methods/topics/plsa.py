@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -9,10 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import Matrix, as_matrix
 from ...blocks import row_blocks
 from ...data.checks import as_generator, missing_rows
+from ...data.frames import column_names, refuse_other_columns
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Number
 from ...data.views import Views, is_one_array
 from ...engines.base import Engine
@@ -21,7 +24,7 @@ from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
 from ._chunks import join_chunks, suited_chunks
-from ._counts import check_counts, join_counts, suited, warn_empty_rows
+from ._counts import check_counts, join_counts, suited, warn_empty_rows, warn_fewer
 from ._em import Outcome, Problem, best_start, dense_above, fold_in
 from ._tasks import Counts
 
@@ -152,6 +155,9 @@ class PLSA(ClusterMixin, MultiviewEstimator):
             counts = self._counts(views, dense_above(n_topics), engine)
             targets = self._table(*counts, share=1.0 if tags is None else share)
             filled = np.asarray(targets.sums > 0)
+            if has_any.any() and not filled.any():
+                shown = ", ".join(map(repr, views.names))
+                raise ViewError(f"view {shown}: no item has any count above 0, so there is nothing to learn from.")
             warn_empty_rows(has_any & ~filled)
             n_clusters = check_n_clusters(self.n_clusters, int(filled.sum()))
             tables = [targets]
@@ -179,6 +185,7 @@ class PLSA(ClusterMixin, MultiviewEstimator):
                 best.shares.append(fold_in(tables[1].matrix, best.topics, engine)[0])
         self._store(best, n_clusters)
         self._group(n_clusters, filled, rng)
+        warn_fewer(np.unique(self.labels_[filled]).size, n_clusters)
         if tags is not None:
             self.annotation_topics_, self.annotation_mass_ = best.shares[1], tables[1].sums
         return self
@@ -228,6 +235,10 @@ class PLSA(ClusterMixin, MultiviewEstimator):
                 f"the annotations have {matrix.shape[1]} columns but the items have {self.n_features_in_} features. "
                 "Both must count the same words, in the same order; see annotation_matrix."
             )
+        called = [self.columns_per_view_.get(name) for name in self.view_names_]
+        known = [names for names in called if names is not None]
+        if len(known) == len(called):
+            refuse_other_columns("annotations", np.concatenate(known), column_names(annotations), "X")
         missing_rows("annotations", matrix)
         check_counts("annotations", matrix, who)
         return matrix
@@ -249,7 +260,9 @@ class PLSA(ClusterMixin, MultiviewEstimator):
 
             kmeans = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31)))
             roots = self.item_topics_[filled]
-            self.hellinger_centers_ = kmeans.fit(np.sqrt(roots, out=roots)).cluster_centers_
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # too few clusters are told of by the model itself
+                self.hellinger_centers_ = kmeans.fit(np.sqrt(roots, out=roots)).cluster_centers_
         self.labels_ = self._labels(self.item_topics_, filled)
         shares = np.eye(n_clusters, self.n_topics_)
         if self.hellinger_centers_ is not None:
