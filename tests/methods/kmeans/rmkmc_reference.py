@@ -64,7 +64,7 @@ def start_from(views, labels, **settings):
         first = [np.asarray(labels)[span.start : span.stop] for span in problem.plan.spans]
         outcome = run_rounds(problem, lambda: first, lambda *_: None)
     model.spaces_ = None
-    model._store(outcome, data, data, scalings, active)
+    model._store(outcome, data, data, scalings, active, weight)
     return model, problem, outcome
 
 
