@@ -24,7 +24,7 @@ from .editor import Edit, edit_document, new_document
 from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, write_group
 from .item_files import Files, mode_beside, mode_of, read_sidecar_bytes, refuse_protected
 from .naming import NAMINGS
-from .sidecar_wishes import SidecarTarget, Wishes, sidecar_targets
+from .sidecar_wishes import SidecarTarget, Wishes, one_of_each, sidecar_targets
 
 __all__ = ["TARGETS", "Applied", "FileChange", "apply_tags", "end_writing", "start_writing"]
 
@@ -166,7 +166,7 @@ def _apply_xmp(collection: Store, dry_run: bool, naming: str, who: str | None, p
     done = Applied("xmp", dry_run)
     wishes, batch = start_writing(files, done, who)
     failed: dict[int, str] = {}
-    targets = list(sidecar_targets(files, wishes, naming, failed))
+    targets = one_of_each(sidecar_targets(files, wishes, naming, failed), failed)
     n_done = 0
     for group in _groups(targets, failed):
         written: Sequence[Prepared] = group
