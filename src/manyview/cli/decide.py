@@ -182,6 +182,7 @@ def _decide(
         if pairs:
             decide = accept if answer else reject
             entry = decide(found, pairs, who=who, why=why, reviewed=is_reviewed or reviewed)
+        has_files = found.writes.has_files()
     if as_json:
         print_json(_told(entry, answer, pairs, {"unlikely": n_unlikely, "left_out": n_left}))
         return
@@ -190,7 +191,7 @@ def _decide(
     else:
         _say_entry(entry, pairs, n_unlikely)
     if entry is not None and answer:
-        _say_next(path)
+        _say_next(path, has_files)
     if n_left:
         say(f"{n_left} more {'is' if n_left == 1 else 'are'} {_below()}; --all takes them too")
 
@@ -220,6 +221,7 @@ def _decide_from(file: Path, answer: bool, path: Path, who: str | None, why: str
             for one, pairs in parts.items()
             if pairs
         }
+        has_files = found.writes.has_files()
     if as_json:
         told = _told(entries.get(answer), answer, parts[answer], {"unlikely": n_unlikely, "left_out": n_open})
         if has_answers:
@@ -233,7 +235,7 @@ def _decide_from(file: Path, answer: bool, path: Path, who: str | None, why: str
     elif answer and not has_answers:
         say(f"no row had an answer (yes or no in a column `answer`), so all {len(rows)} were accepted")
     if True in entries:
-        _say_next(path)
+        _say_next(path, has_files)
 
 
 def _count_unlikely(found: Any, pairs: list[tuple[int, str]]) -> int:
@@ -273,5 +275,8 @@ def _below() -> str:
     return f"less likely than {percent(WORTH_ASKING)}"
 
 
-def _say_next(path: Path) -> None:
-    say(f"Next: manyview apply {safe(path)} --to xmp --dry-run shows what would be written; undo takes it back")
+def _say_next(path: Path, has_files: bool) -> None:
+    how = (
+        "--to xmp --dry-run shows what would be written" if has_files else "--to csv -o FILE writes all tags to a table"
+    )
+    say(f"Next: manyview apply {safe(path)} {how}; undo takes it back")
