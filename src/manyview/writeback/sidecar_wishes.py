@@ -94,6 +94,11 @@ class Wishes:
     def words(self, tags: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.names[tag] for tag in tags)
 
+    def path_of(self, item: int) -> str:
+        """The file of an item."""
+        root, path, _, _ = self.places[item]
+        return os.path.join(root, path)
+
     def finish(self, failed: Mapping[int, str]) -> None:
         """Everything was tried: say of each item how it ended."""
         writes = self._files.writes
