@@ -31,3 +31,22 @@ def test_problem_files_are_listed_with_their_reasons(tmp_path):
     code, said = run("show", whole, "--problems", "--json")
     (one,) = json.loads(said)["problems"]
     assert code == 0 and one["path"].endswith("empty.jpg") and one["bad"] and one["reason"] and one["sentence"]
+
+
+def test_kinds_that_are_not_read_are_told(tmp_path):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    for name in ("a.docx", "b.DOCX", "c.odt", "README"):
+        (folder / name).write_bytes(b"PK\3\4 something")
+    for name in ("Thumbs.db", "desktop.ini", "d.jpg.supplemental-meta.json", "d.jpg(1).json", ".hidden.docx", "d.xmp"):
+        (folder / name).write_bytes(b"{}")
+    whole = tmp_path / "all.manyview"
+    code, said = run("init", folder, "-o", whole)
+    line = "4 files of kinds that are not read: 2 docx, 1 without an ending, 1 odt; `manyview show --problems` lists"
+    assert code == 0 and "nothing that can be read" in said and f"  {line} them\n" in said
+    assert json.loads(run("init", folder, "-o", whole, "--json")[1])["not_read"] == {"docx": 2, "odt": 1, "": 1}
+    (folder / "note.txt").write_text("It rains in the harbour.", encoding="utf-8")
+    assert line in run("add", whole)[1]
+    for name in ("b.DOCX", "c.odt", "README"):
+        (folder / name).unlink()
+    assert "  1 file of a kind that is not read: 1 docx; " in run("init", folder, "-o", whole)[1]

@@ -46,7 +46,7 @@ def test_from_proposals_to_decisions(path, tmp_path):
     assert "very likely" in said and "Next: manyview serve" in said and "--at-least 0.8" in said
     assert f"... and {n_worth - 5} more" in said and f"wrote {table}" in said
     assert "... and 795 more" in run("suggest", path, "--open", "--rows", 5, "--min-probability", 0)
-    assert list(rows[0]) == ["id", "item", "tag", "probability", "reason"] and len(rows) == 800
+    assert list(rows[0]) == ["id", "item", "tag", "probability", "reason", "answer"] and len(rows) == 800
     scores = [float(row["probability"]) for row in rows]
     assert scores == sorted(scores, reverse=True)
 
@@ -199,6 +199,57 @@ def test_a_list_of_another_collection_is_refused(path, tmp_path):
         (tmp_path / "other.csv").write_text(content, encoding="utf-8")
         assert words in run("accept", path, "--from", tmp_path / "other.csv", code=2)
     assert "accepted" in run("accept", path, "--from", tmp_path / "list.csv", "--yes")
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_the_answers_in_a_file_count(path, tmp_path, ending):
+    listed = tmp_path / f"list.{ending}"
+    run("suggest", path, "--jobs", 1, "-o", listed)
+    rows = json.loads(listed.read_text(encoding="utf-8")) if ending == "json" else read(listed)
+    assert {row["answer"] for row in rows} == {""}
+
+    def answer(*answers, name="answer"):
+        some = [{**row, name: given} for row, given in zip(rows, answers, strict=False)]
+        if ending == "json":
+            listed.write_text(json.dumps(some), encoding="utf-8")
+            return
+        with listed.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(some[0]))
+            writer.writeheader()
+            writer.writerows(some)
+
+    answer("yes", "no", "maybe")
+    refused = run("accept", path, "--from", listed, code=2)
+    assert "row 3: its answer is 'maybe'; expected yes (y, 1, true, x), no" in refused
+    answer("no", "")
+    assert "`manyview accept --from` takes each row" in run("reject", path, "--from", listed, code=2)
+    with Collection.open(path) as collection:
+        assert len(collection.history) == 0
+
+    answer(" Yes", "NO", "", "x", False, True if ending == "json" else "1")
+    said = run("accept", path, "--from", listed, "--why", "seen")
+    assert "accepted 3 " in said and "rejected 2 " in said and "1 without an answer stays open" in said
+    with Collection.open(path) as collection:
+        rows_of = collection._catalog.rows("SELECT item_id, tag_id, answer FROM decisions WHERE is_reviewed = 1")
+        given = {(item, tag): bool(one) for item, tag, one in rows_of}
+        numbers = collection.tagging.numbers([row["tag"] for row in rows[:6]])
+        found = [given.get((int(row["id"]), numbers[row["tag"]])) for row in rows[:6]]
+        assert found == [True, False, None, True, False, True] and len(collection.history) == 2
+    answer("n", "n", "")
+    told = ask("accept", path, "--from", listed)
+    assert told["pairs"] == 0 and told["entry"] is None and told["left_out"] == 1
+    assert told["rejected"]["pairs"] == 2 and told["rejected"]["entry"] == 3
+
+
+def test_a_file_without_answers_is_accepted_whole(path, tmp_path):
+    listed = tmp_path / "list.csv"
+    run("suggest", path, "--jobs", 1, "-o", listed)
+    n_unlikely = sum(float(row["probability"]) < 0.5 for row in read(listed))
+    said = run("accept", path, "--from", listed)
+    assert f"; {n_unlikely} of them less likely than 50 %)" in said and "so all 800 were accepted" in said
+    item, tag = (read(listed)[0][name] for name in ("item", "tag"))
+    listed.write_text(f"item,tag,ANSWER\n{item},{tag},y\n{item},{tag},n\n", encoding="utf-8")
+    assert "row 2" in run("accept", path, "--from", listed, code=2)
 
 
 def test_lines_are_shares(path):

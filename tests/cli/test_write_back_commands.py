@@ -85,6 +85,19 @@ def test_tables(ready, tmp_path):
     assert "-o FILE" in run("apply", path, "--to", "csv", code=2).stderr
 
 
+def test_tags_of_items_without_files_are_not_passed_over(tmp_path):
+    table, path = tmp_path / "texts.csv", tmp_path / "texts.manyview"
+    table.write_text("id,text\na,It rains.\nb,The sun shines.\n", encoding="utf-8")
+    run("init", table, "-o", path)
+    told = "no sidecar needs writing"
+    assert run("apply", path).stdout == f"{told}\n"
+    assert f"Next: manyview apply {path} --to csv -o FILE" in run("accept", path, "--item", "a", "--tag", "wet").stdout
+    told += "; 1 accepted tag belongs to items without a file: `manyview apply --to csv -o FILE` writes a table"
+    for options in ((), ("--dry-run",)):
+        assert run("apply", path, *options).stdout.startswith(told)
+    assert json.loads(run("apply", path, "--json").stdout)["without_file"] == 1
+
+
 def test_used_wrongly(ready):
     path, _ = ready
     assert "not to 'paper'" in run("apply", path, "--to", "paper", code=2).stderr

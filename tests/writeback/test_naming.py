@@ -40,6 +40,27 @@ def test_where_tags_go(there, naming, own, others):
     assert Folder(["a.jpg", *there]).place("a.jpg", naming) == Place(own, others)
 
 
+@pytest.mark.parametrize(
+    ("there", "naming", "own", "others"),
+    [
+        ([], "stem", "a.xmp", ()),
+        (["a.md"], "stem", "a.txt.xmp", ()),
+        (["a.md", "a.xmp"], "full", "a.txt.xmp", ("a.xmp",)),
+        (["a.jpg", "a.xmp"], "full", "a.txt.xmp", ("a.xmp",)),
+        (["a.docx", "a.xmp"], "full", "a.xmp", ()),  # that is no item
+    ],
+)
+def test_where_tags_of_a_document_go(there, naming, own, others):
+    assert Folder(["a.txt", *there]).place("a.txt", naming) == Place(own, others)
+
+
+@given(names=names, naming=st.sampled_from(["full", "stem"]))
+def test_no_two_files_have_one_sidecar(names, naming):
+    folder = Folder(names)
+    owns = [folder.place(name, naming).own for name in names if not is_sidecar(name)]
+    assert len(set(owns)) == len(owns)
+
+
 def test_a_long_name_takes_the_short_form():
     name = "x" * 251 + ".jpg"
     assert Folder([name]).place(name, "full").own == "x" * 251 + ".xmp"

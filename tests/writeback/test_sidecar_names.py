@@ -2,7 +2,10 @@
 
 import os
 
+import pytest
+
 from manyview import Collection
+from manyview.writeback.naming import Place
 from tests.collection.samples import png, sidecar
 
 from .test_write_back import reason, snapshot, states, words
@@ -49,6 +52,38 @@ class TestNaming:
             collection.decide([(number["a.tif"], "shared")], False)
             collection.apply()
             assert words(source / "a.xmp") == [] and states(collection)[number["a.png"]] == "written"
+
+    @pytest.mark.parametrize("naming", ["stem", "full"])
+    def test_two_documents_of_one_name_do_not_fight(self, tmp_path, naming):
+        source = tmp_path / "letters"
+        source.mkdir()
+        for name in ("same.md", "same.txt"):
+            (source / name).write_text("Dear Anna, it rains.", encoding="utf-8")
+        if naming == "full":
+            (source / "same.xmp").write_text(sidecar("shared"), encoding="utf-8")
+        with Collection.create(tmp_path / "c.manyview", source) as collection:
+            number = {item.key: item.id for item in collection.items}
+            collection.decide([(number["same.txt"], "one")], True)
+            collection.decide([(number["same.md"], "two")], True)
+            assert len(collection.apply(naming=naming).changes) == 2
+            assert words(source / "same.txt.xmp")[-1] == "one" and words(source / "same.md.xmp")[-1] == "two"
+            collection.read(source)
+            shared = ["shared"] if naming == "full" else []
+            assert collection.tagging.words_of(number["same.txt"]) == [*shared, "one"]
+            collection.decide([(item, "shared") for item in number.values()], False)
+            collection.apply()
+            assert naming == "stem" or words(source / "same.xmp") == []
+
+    def test_a_sidecar_is_never_planned_twice(self, four, monkeypatch):
+        four.decide([(1, "dog")], True)
+        four.decide([(2, "cat")], True)
+        monkeypatch.setattr("manyview.writeback.naming.Folder.place", lambda *_: Place("one.xmp", ()))
+        done = four.apply()
+        assert words(four.source / "one.xmp") == ["dog"] and [one.path for one in done.failed] == ["p001.png"]
+        assert "for another file just now" in done.failed[0].sentence
+        monkeypatch.undo()
+        four.apply()
+        assert words(four.source / "p001.png.xmp") == ["cat"]
 
     def test_a_name_as_long_as_can_be(self, tmp_path):
         source = tmp_path / "pictures"

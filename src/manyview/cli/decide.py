@@ -33,7 +33,9 @@ _All = Annotated[
 _From = Annotated[
     Path | None,
     typer.Option(
-        "--from", metavar="FILE", help="Read the pairs from a file, such as one that `suggest -o` wrote and you edited."
+        "--from",
+        metavar="FILE",
+        help="The pairs of a file, such as one of `suggest -o`; yes and no in its column answer count, row by row.",
     ),
 ]
 _Reviewed = Annotated[
@@ -154,46 +156,127 @@ def _decide(
     from ..workflow.collection import Collection
     from ..workflow.proposing.asking import WORTH_ASKING
     from ..workflow.proposing.decide import accept, choose, reject
-    from ..writeback.proposal_files import read_pairs
 
     if everything and min_probability is not None:
         raise ParameterError("--all and --min-probability exclude each other; give one.")
+    if pairs_from is not None:
+        if items or tag or everything or min_probability is not None:
+            raise ParameterError("--from names the pairs; leave --item, --tag, --min-probability and --all out.")
+        _decide_from(pairs_from, answer, path, who, why, as_json)
+        return
     n_unlikely = n_left = 0
     with Collection.open(path, write=True, wait=_PATIENCE) as found, found.transaction():
         numbers = [found.items.named(name).id for name in items or ()]
-        if pairs_from is not None:
-            if items or tag or everything or min_probability is not None:
-                raise ParameterError("--from names the pairs; leave --item, --tag, --min-probability and --all out.")
-            pairs, is_reviewed = read_pairs(found, pairs_from), True
-        else:
-            line = 0.0 if everything else min_probability
-            chosen: dict[str, Any] = {"tag": tag, "items": numbers or None}
-            takes_likely = answer and line is None and bool(items) != bool(tag)
-            if takes_likely:
-                line = WORTH_ASKING
-            pairs, is_reviewed = choose(found, min_probability=line, **chosen)
-            if answer and not is_reviewed:
-                n_likely = len(choose(found, min_probability=max(line or 0.0, WORTH_ASKING), **chosen)[0])
-                n_unlikely = len(pairs) - n_likely
-            if takes_likely:
-                n_left = len(choose(found, min_probability=0.0, **chosen)[0]) - len(pairs)
+        line = 0.0 if everything else min_probability
+        chosen: dict[str, Any] = {"tag": tag, "items": numbers or None}
+        takes_likely = answer and line is None and bool(items) != bool(tag)
+        if takes_likely:
+            line = WORTH_ASKING
+        pairs, is_reviewed = choose(found, min_probability=line, **chosen)
+        if answer and not is_reviewed:
+            n_likely = len(choose(found, min_probability=max(line or 0.0, WORTH_ASKING), **chosen)[0])
+            n_unlikely = len(pairs) - n_likely
+        if takes_likely:
+            n_left = len(choose(found, min_probability=0.0, **chosen)[0]) - len(pairs)
         entry: Any = None
         if pairs:
             decide = accept if answer else reject
             entry = decide(found, pairs, who=who, why=why, reviewed=is_reviewed or reviewed)
-    n_items = len({number for number, _ in pairs})
-    below = f"less likely than {percent(WORTH_ASKING)}"
+        has_files = found.writes.has_files()
     if as_json:
-        told = {"entry": None if entry is None else entry.id, "answer": answer, "pairs": len(pairs), "items": n_items}
-        more = {"unlikely": n_unlikely, "left_out": n_left} if answer else {}
-        print_json({**told, **more, "who": None if entry is None else entry.who})
+        print_json(_told(entry, answer, pairs, {"unlikely": n_unlikely, "left_out": n_left}))
         return
     if entry is None:
         say("no open proposal matches; nothing was changed")
     else:
-        unlikely = f"; {n_unlikely} of them {below}" if n_unlikely else ""
-        say(f"{safe(entry.summary)} (entry {entry.id}, {n_items} {'item' if n_items == 1 else 'items'}{unlikely})")
+        _say_entry(entry, pairs, n_unlikely)
     if entry is not None and answer:
-        say(f"Next: manyview apply {safe(path)} --to xmp --dry-run shows what would be written; undo takes it back")
+        _say_next(path, has_files)
     if n_left:
-        say(f"{n_left} more {'is' if n_left == 1 else 'are'} {below}; --all takes them too")
+        say(f"{n_left} more {'is' if n_left == 1 else 'are'} {_below()}; --all takes them too")
+
+
+def _decide_from(file: Path, answer: bool, path: Path, who: str | None, why: str | None, as_json: bool) -> None:
+    """The pairs of a file: each by its own answer, where the file has answers, else all of them alike."""
+    from ..workflow.collection import Collection
+    from ..workflow.proposing.decide import accept, reject
+    from ..writeback.proposal_files import read_answers
+
+    with Collection.open(path, write=True, wait=_PATIENCE) as found, found.transaction():
+        rows = read_answers(found, file)
+        has_answers = any(row.answer is not None for row in rows)
+        if has_answers and not answer:
+            raise ParameterError(
+                f"{file} has answers in its column `answer`: `manyview accept --from` takes each row by its answer. "
+                "Nothing was changed; to say no to all of them, leave that column out."
+            )
+        parts = {
+            one: [(row.item, row.tag) for row in rows if (row.answer if has_answers else answer) is one]
+            for one in (True, False)
+        }
+        n_open = sum(row.answer is None for row in rows) if has_answers else 0
+        n_unlikely = _count_unlikely(found, parts[True]) if answer and not has_answers else 0
+        entries = {
+            one: (accept if one else reject)(found, pairs, who=who, why=why, reviewed=True)
+            for one, pairs in parts.items()
+            if pairs
+        }
+        has_files = found.writes.has_files()
+    if as_json:
+        told = _told(entries.get(answer), answer, parts[answer], {"unlikely": n_unlikely, "left_out": n_open})
+        if has_answers:
+            told["rejected"] = _told(entries.get(False), False, parts[False], {})
+        print_json(told)
+        return
+    for one, entry in entries.items():
+        _say_entry(entry, parts[one], n_unlikely if one else 0)
+    if n_open:
+        say(f"{n_open} without an answer {'stays' if n_open == 1 else 'stay'} open")
+    elif answer and not has_answers:
+        say(f"no row had an answer (yes or no in a column `answer`), so all {len(rows)} were accepted")
+    if True in entries:
+        _say_next(path, has_files)
+
+
+def _count_unlikely(found: Any, pairs: list[tuple[int, str]]) -> int:
+    """How many of these pairs are open proposals that are more likely wrong than right."""
+    from ..collection.tagging import word_key
+    from ..workflow.proposing.asking import WORTH_ASKING
+    from ..workflow.proposing.suggest import open_proposals
+
+    if found.runs.newest("suggest") is None:
+        return 0
+    proposals = open_proposals(found, reasons=False)
+    unlikely = {(one.item_id, word_key(one.tag)) for one in proposals if (one.probability or 0.0) < WORTH_ASKING}
+    return len({(item, word_key(tag)) for item, tag in pairs} & unlikely)
+
+
+def _told(entry: Any, answer: bool, pairs: list[tuple[int, str]], more: dict[str, int]) -> dict[str, Any]:
+    """What was decided, for machines."""
+    return {
+        "entry": None if entry is None else entry.id,
+        "answer": answer,
+        "pairs": len(pairs),
+        "items": len({number for number, _ in pairs}),
+        **(more if answer else {}),
+        "who": None if entry is None else entry.who,
+    }
+
+
+def _say_entry(entry: Any, pairs: list[tuple[int, str]], n_unlikely: int) -> None:
+    n_items = len({number for number, _ in pairs})
+    unlikely = f"; {n_unlikely} of them {_below()}" if n_unlikely else ""
+    say(f"{safe(entry.summary)} (entry {entry.id}, {n_items} {'item' if n_items == 1 else 'items'}{unlikely})")
+
+
+def _below() -> str:
+    from ..workflow.proposing.asking import WORTH_ASKING
+
+    return f"less likely than {percent(WORTH_ASKING)}"
+
+
+def _say_next(path: Path, has_files: bool) -> None:
+    how = (
+        "--to xmp --dry-run shows what would be written" if has_files else "--to csv -o FILE writes all tags to a table"
+    )
+    say(f"Next: manyview apply {safe(path)} {how}; undo takes it back")

@@ -54,7 +54,16 @@ def init(
     bad = [] if report is None else report.bad
     if as_json:
         told = {"columns": report.columns} if report is not None and report.columns else {}
-        print_json({"collection": str(path), **found.to_dict(), **told, "bad": [problem._asdict() for problem in bad]})
+        left_out = {} if report is None else dict(report.left_out)
+        print_json(
+            {
+                "collection": str(path),
+                **found.to_dict(),
+                **told,
+                "not_read": left_out,
+                "bad": [problem._asdict() for problem in bad],
+            }
+        )
     else:
         say(f"{safe(path)}: {counted(found.n_items, 'item')}")
         if report is not None and (report.n_same or report.n_changed or report.n_gone):
@@ -62,6 +71,8 @@ def init(
             say("  since the last time: " + (", ".join(f"{n} {what}" for n, what in parts if n) or "nothing new"))
         for line in (*_columns(report), *found.sentences()):
             say(f"  {safe(line)}")
+        if report is not None and report.left_out_sentence:
+            say(f"  {safe(report.left_out_sentence)}")
         if found.n_items and (found.views or found.n_tags):
             say(f"\nNext: manyview fit {safe(path)}")
     print_bad(bad)

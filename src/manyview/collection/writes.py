@@ -82,6 +82,18 @@ class Writes:
             "AND state = 'here' AND path IS NOT NULL ORDER BY item_id, tag_id"
         )
 
+    def n_accepted_without_file(self) -> int:
+        """Tags a person said yes to for items that have no file, such as rows of a table: they go into tables alone."""
+        ((count,),) = self._catalog.rows(
+            "SELECT count(*) FROM decisions JOIN items ON items.id = item_id WHERE answer = 1 "
+            "AND state = 'here' AND path IS NULL"
+        )
+        return int(count)
+
+    def has_files(self) -> bool:
+        """Does any item have a file?"""
+        return bool(self._catalog.rows("SELECT 1 FROM items WHERE state = 'here' AND path IS NOT NULL LIMIT 1"))
+
     def refused(self) -> list[tuple[int, int]]:
         """Items that have a file, and tags a person said no to."""
         return self._catalog.rows(

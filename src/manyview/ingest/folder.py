@@ -35,7 +35,7 @@ from .documents import LONGEST_TEXT, read_document
 from .keywords import Keywords, read_keywords
 from .moves import LARGE, content_of, find_moves
 from .pdf import PdfReader
-from .report import Report
+from .report import UNSUPPORTED, Report
 from .sidecar import beside_words, read_sidecar
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ def read_one(root: str, path: str, found: Scan, content: bytes | None, pdf: PdfR
             kind = recognise(file.read(HEAD), path)
             if kind is None:
                 sentence = "manyview does not read files of this kind."
-                return _Read(path, None, [Problem(path, "unsupported", sentence, is_bad=False)])
+                return _Read(path, None, [Problem(path, UNSUPPORTED, sentence, is_bad=False)])
             text, words = None, Keywords()
             if kind.kind == "document":
                 text, words = read_document(file, kind.format, now.size, pdf)

@@ -66,6 +66,7 @@ def read_sources(
 ) -> tuple[list[str], list[Problem], int]:
     """What was found in each, the files that could not be used, and how many items are at another place now."""
     said, bad, failed, n_moved = [], [], [], 0
+    left_out = ""
     for one in sources:
         try:
             report = read_source(collection, one, progress=progress)
@@ -77,8 +78,10 @@ def read_sources(
         said.append(str(report))
         bad += report.bad
         n_moved += report.n_moved
+        left_out = report.left_out_sentence  # of all sources
     if failed and len(failed) == len(sources):
         raise StoreError(" ".join(failed))
+    said += [left_out] if left_out else []
     return said + [f"not looked at: {sentence}" for sentence in failed], bad, n_moved
 
 

@@ -24,7 +24,7 @@ from .editor import Edit, edit_document, new_document
 from .file_batches import GROUP, GROUP_BYTES, Prepared, close_batch, settle, write_group
 from .item_files import Files, mode_beside, mode_of, read_sidecar_bytes, refuse_protected
 from .naming import NAMINGS
-from .sidecar_wishes import SidecarTarget, Wishes, sidecar_targets
+from .sidecar_wishes import SidecarTarget, Wishes, one_of_each, sidecar_targets
 
 __all__ = ["TARGETS", "Applied", "FileChange", "apply_tags", "end_writing", "start_writing"]
 
@@ -80,6 +80,8 @@ class Applied:
     output: str | None = None
     n_items: int = 0
     """Of a table: the items in it."""
+    n_without_file: int = 0
+    """Accepted tags of items that have no file to write them to or beside."""
 
     @property
     def sentence(self) -> str:
@@ -98,7 +100,11 @@ class Applied:
             n_files = f"{len(self.changes)} {files}{'' if len(self.changes) == 1 else 's'}"
             said = f"{', '.join(parts) or f'paths {would}put into'} {n_files}"
             said += f" ({n_new} new)" if n_new else ""
-        return said + (f"; {len(self.failed)} failed; the next `apply` tries again" if self.failed else "")
+        said += f"; {len(self.failed)} failed; the next `apply` tries again" if self.failed else ""
+        if self.n_without_file:
+            tags = counted(self.n_without_file, "accepted tag belongs", "accepted tags belong")
+            said += f"; {tags} to items without a file: `manyview apply --to csv -o FILE` writes a table of all tags"
+        return said
 
     def to_dict(self) -> dict[str, Any]:
         """The same for machines."""
@@ -118,6 +124,7 @@ class Applied:
                 for one in self.changes
             ],
             "failed": [problem._asdict() for problem in self.failed],
+            "without_file": self.n_without_file,
         }
 
 
@@ -166,7 +173,7 @@ def _apply_xmp(collection: Store, dry_run: bool, naming: str, who: str | None, p
     done = Applied("xmp", dry_run)
     wishes, batch = start_writing(files, done, who)
     failed: dict[int, str] = {}
-    targets = list(sidecar_targets(files, wishes, naming, failed))
+    targets = one_of_each(sidecar_targets(files, wishes, naming, failed), failed)
     n_done = 0
     for group in _groups(targets, failed):
         written: Sequence[Prepared] = group
@@ -198,8 +205,9 @@ def start_writing(files: Files, done: Applied, who: str | None) -> tuple[Wishes,
 def end_writing(
     files: Files, done: Applied, wishes: Wishes, batch: Batch | None, failed: Mapping[int, str], who: str | None
 ) -> None:
-    """Say of which items the files could not be written, and close the batch."""
+    """Say of which items the files could not be written, or are not there to be, and close the batch."""
     collection = files.collection
+    done.n_without_file = files.writes.n_accepted_without_file()
     done.failed = [
         Problem(collection.items.get(item).key, "not written", reason, stage="apply")
         for item, reason in sorted(failed.items())

@@ -68,7 +68,7 @@ def embed_tags(
             except BadFile as error:
                 failed[item] = str(error)
             except StoreError as error:
-                failed[item] = fatal_or_reason(error)
+                failed[item] = fatal_or_reason(error, wishes.path_of(item))
             except OSError as error:
                 failed[item] = os_problem(error).sentence
             if progress is not None:
@@ -223,7 +223,7 @@ def restore_embedded(files: Files, batch: Batch) -> list[Problem]:
         except BadFile as error:
             failed.append(Problem(file.path, "not undone", str(error), stage="undo"))
         except StoreError as error:
-            failed.append(Problem(file.path, "not undone", fatal_or_reason(error), stage="undo"))
+            failed.append(Problem(file.path, "not undone", fatal_or_reason(error, file.path), stage="undo"))
         else:
             with files.collection.transaction():
                 files.record_undone(batch, [file])

@@ -47,6 +47,12 @@ WRITERS = 8
 """Files on their way to the disk at the same time."""
 _FATAL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 """The disk is in trouble: the next file would fare no better."""
+_CLOSED = {
+    errno.EROFS: "is on a file system that is read-only",
+    errno.EACCES: "may not be written by you",
+    errno.EPERM: "may not be written by you",
+}
+"""What is wrong with a folder of somebody's files, which need not be where the collection is."""
 
 
 @dataclass
@@ -95,7 +101,7 @@ def write_group(
         try:
             durable.replace_file(Path(one.path), temporary(batch, first + n, one.path), one.new, one.mode)
         except StoreError as error:
-            return fatal_or_reason(error)
+            return fatal_or_reason(error, one.path)
         return None
 
     reasons = _at_once(write, len(prepared))
@@ -127,11 +133,17 @@ def _is_as_read(one: Prepared) -> bool:
     return one.status is not None and FileFacts.of(now) == FileFacts.of(one.status)
 
 
-def fatal_or_reason(error: StoreError) -> str:
-    """Why one file was not written; where the disk is in trouble, the error goes on."""
-    if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FATAL:
+def fatal_or_reason(error: StoreError, path: str) -> str:
+    """Why the file at a path was not written; where the disk is in trouble, the error goes on."""
+    cause = error.__cause__
+    if not isinstance(cause, OSError):
+        return str(error)
+    if cause.errno in _FATAL:
         raise error
-    return str(error)
+    folder = os.path.dirname(path)
+    if cause.errno not in _CLOSED or os.path.dirname(os.fsdecode(cause.filename or path)) != folder:
+        return str(error)
+    return f"its folder {folder} {_CLOSED[cause.errno]}. Make that folder writable."
 
 
 def _keep(collection: Store, batch: Batch, first: int, olds: dict[int, bytes]) -> str:
@@ -169,7 +181,13 @@ def settle(files: Files) -> Batch | None:
     planned = writes.files(batch, "planned")
     done = []
     for file in planned:
-        remove_temporary(temporary(batch, file.number, file.path))
+        try:
+            remove_temporary(temporary(batch, file.number, file.path))
+        except StoreError as error:
+            reason = fatal_or_reason(error, file.path)
+            if reason == str(error):
+                raise
+            raise StoreError(f"{file.path}: {reason.rstrip('.')}, and run the same command again.") from error
         if _was_written(batch, file):
             done.append(file)
     durable.sync_folders({Path(os.path.dirname(file.path)) for file in done})
@@ -259,7 +277,7 @@ def _restore_group(files: Files, batch: Batch, group: Sequence[Write]) -> list[P
         except BadFile as error:
             return str(error)
         except StoreError as error:
-            return fatal_or_reason(error)
+            return fatal_or_reason(error, str(path))
         return None
 
     reasons = list(zip(group, _at_once(restore, len(group)), strict=True))

@@ -2,7 +2,7 @@
 
 ``photo.jpg.xmp`` (darktable, digiKam, Immich) belongs to one file; ``photo.xmp`` (Lightroom) to whatever is called
 ``photo``. The one that is there is used. Where both are, or where a picture and its raw file would share ``photo.xmp``,
-the tags go to the one that is the picture's own.
+the tags go to the one that is the picture's own. So do those of documents, which leave ``photo.xmp`` to a picture.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ..files import PICTURES, RAW, VIDEOS, ending, is_sidecar, sidecars_of
+from ..files import DOCUMENTS, PICTURES, RAW, VIDEOS, ending, is_sidecar, sidecars_of
 
 __all__ = ["NAMINGS", "Folder", "Place"]
 
@@ -39,8 +39,8 @@ class Folder:
         self._names: set[str] = set()
         self._sidecars: dict[str, set[str]] = {}
         """By what stands before ``.xmp``."""
-        self._media: dict[str, set[str]] = {}
-        """Pictures, clips and raw files by what stands before their ending."""
+        self._files: dict[str, set[str]] = {}
+        """All other files by what stands before their ending."""
         for name in names:
             self.add(name)
 
@@ -57,8 +57,8 @@ class Folder:
     def _group(self, name: str, change: Callable[[set[str]], None]) -> None:
         if is_sidecar(name):
             change(self._sidecars.setdefault(name[:-4], set()))
-        elif ending(name) in _MEDIA:
-            change(self._media.setdefault(os.path.splitext(name)[0], set()))
+        else:
+            change(self._files.setdefault(os.path.splitext(name)[0], set()))
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
@@ -68,9 +68,15 @@ class Folder:
         return sidecars_of(name, self._sidecars, self._names.__contains__)
 
     def sharers(self, name: str, sidecar: str) -> list[str]:
-        """Other pictures, clips and raw files that a sidecar speaks of too, sorted."""
+        """Other files that a sidecar speaks of too and that have as good a claim to it, sorted.
+
+        Of any two files one at least gives way, so that no two can be given the same sidecar.
+        """
         stem = sidecar[:-4]
-        return [] if stem == name else sorted(self._media.get(stem, set()) - {name})
+        if stem == name:
+            return []
+        claim = _claim(name)
+        return sorted(one for one in self._files.get(stem, set()) - {name} if _claim(one) <= claim)
 
     def place(self, name: str, naming: str) -> Place:
         """The sidecar for the tags of a file."""
@@ -87,3 +93,9 @@ class Folder:
         free = not self._names & {stem, plain} and not self.sharers(name, stem)
         too_long = len(os.fsencode(full)) > _LONGEST
         return stem if free and (naming == "stem" or too_long) else full
+
+
+def _claim(name: str) -> int:
+    """Sidecars are made for pictures, clips and raw files first; what has no known ending may be one all the same."""
+    called = ending(name)
+    return 0 if called in _MEDIA else 1 if called in DOCUMENTS else 2

@@ -13,10 +13,28 @@ from .. import durable
 from ..collection.items import as_text
 from ..collection.proposals import Proposal
 from ..collection.store import Store
+from ..collection.tagging import word_key
 from ..errors import ParameterError
 from .cells import as_cell, from_cell, list_of
 
-__all__ = ["ShownProposal", "as_shown", "is_proposals", "kind_of_file", "read_pairs", "shown", "write_proposals"]
+__all__ = [
+    "Answered",
+    "ShownProposal",
+    "as_shown",
+    "is_proposals",
+    "kind_of_file",
+    "read_answers",
+    "shown",
+    "write_proposals",
+]
+
+_ANSWER = "answer"
+"""The column for a person's answers, empty when it is written."""
+_ANSWERS = {
+    **dict.fromkeys(("yes", "y", "1", "true", "x"), True),
+    **dict.fromkeys(("no", "n", "0", "false"), False),
+    "": None,
+}
 
 
 class ShownProposal(NamedTuple):
@@ -32,8 +50,22 @@ class ShownProposal(NamedTuple):
     reason: str
 
 
-is_proposals = list_of(ShownProposal._fields)
-"""Are these the first bytes of a file of proposals?"""
+class Answered(NamedTuple):
+    """A row of a file of proposals that came back."""
+
+    item: int
+    tag: str
+    answer: bool | None
+    """None: it was left empty, or there is no such column."""
+
+
+_is_old = list_of(ShownProposal._fields)
+_is_new = list_of((*ShownProposal._fields, _ANSWER))
+
+
+def is_proposals(head: bytes) -> bool:
+    """Are these the first bytes of a file of proposals?"""
+    return _is_new(head) or _is_old(head)
 
 
 def as_shown(probability: float | None) -> float | None:
@@ -65,21 +97,24 @@ def kind_of_file(path: Path) -> str:
 
 
 def write_proposals(path: Path, rows: Sequence[ShownProposal]) -> None:
-    """Write proposals to a ``.csv`` or ``.json`` file, whole or not at all."""
+    """Write proposals to a ``.csv`` or ``.json`` file, with a column for answers, whole or not at all."""
     if kind_of_file(path) == ".json":
-        text = json.dumps([row._asdict() for row in rows], ensure_ascii=False, indent=1) + "\n"
+        text = json.dumps([{**row._asdict(), _ANSWER: ""} for row in rows], ensure_ascii=False, indent=1) + "\n"
     else:
         table = io.StringIO()
         writer = csv.writer(table)
-        writer.writerow(ShownProposal._fields)
+        writer.writerow((*ShownProposal._fields, _ANSWER))
         for row in rows:
-            writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), row.probability, as_cell(row.reason)))
+            writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), row.probability, as_cell(row.reason), ""))
         text = table.getvalue()
     durable.replace_file(path, path.with_name(f".{path.name}.tmp"), text.encode("utf-8", "surrogateescape"))
 
 
-def read_pairs(collection: Store, path: Path) -> list[tuple[int, str]]:
-    """Pairs of item and tag from a file that ``write_proposals`` made, or one with the columns id (or item) and tag."""
+def read_answers(collection: Store, path: Path) -> list[Answered]:
+    """The rows of a file that ``write_proposals`` made, or of one with the columns id (or item) and tag.
+
+    A column ``answer`` may say yes or no to each.
+    """
     try:
         text = as_text(path.read_bytes()).removeprefix("\ufeff")
     except OSError as error:
@@ -95,7 +130,8 @@ def read_pairs(collection: Store, path: Path) -> list[tuple[int, str]]:
         rows = list(csv.DictReader(io.StringIO(text)))
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ParameterError(f"{path} must hold a list of objects with the fields id (or item) and tag.")
-    pairs = []
+    found = []
+    said: dict[tuple[int, str], bool] = {}
     for number, row in enumerate(rows, 1):
         tag, given, name = (str(row.get(key) or "") for key in ("tag", "id", "item"))
         if "tag" not in row or not {"id", "item"} & row.keys():
@@ -111,7 +147,25 @@ def read_pairs(collection: Store, path: Path) -> list[tuple[int, str]]:
                 f"{path}, row {number}: item {item.id} is {item.key!r} here, not {from_cell(name)!r}. Nothing was "
                 "changed; leave out the column that is wrong, or make the list anew with `manyview suggest -o`."
             )
-        pairs.append((item.id, from_cell(tag)))
-    if not pairs:
+        one = Answered(item.id, from_cell(tag), _answer(row, f"{path}, row {number}"))
+        if one.answer is not None and said.setdefault((one.item, word_key(one.tag)), one.answer) != one.answer:
+            raise ParameterError(
+                f"{path}, row {number}: {item.key!r}, {one.tag!r} is answered yes and no. Nothing was changed; keep "
+                "one of the two."
+            )
+        found.append(one)
+    if not found:
         raise ParameterError(f"{path} holds no pairs; nothing was changed.")
-    return pairs
+    return found
+
+
+def _answer(row: dict[str, Any], where: str) -> bool | None:
+    """What a person answered in a row; spreadsheets and people spell the name of the column as they like."""
+    given = next((value for name, value in row.items() if str(name).strip().casefold() == _ANSWER), None)
+    word = "" if given is None else str(given).strip().casefold()
+    if word not in _ANSWERS:
+        raise ParameterError(
+            f"{where}: its answer is {given!r}; expected yes (y, 1, true, x), no (n, 0, false) or nothing, which "
+            "leaves the proposal open. Nothing was changed."
+        )
+    return _ANSWERS[word]

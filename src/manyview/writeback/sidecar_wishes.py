@@ -12,7 +12,7 @@ from ..files import BadFile, inside, os_problem
 from ..ingest.sidecar import read_sidecar
 from .item_files import Files
 
-__all__ = ["SidecarTarget", "Wishes", "item_folder", "sidecar_targets"]
+__all__ = ["SidecarTarget", "Wishes", "item_folder", "one_of_each", "sidecar_targets"]
 
 
 class SidecarTarget(NamedTuple):
@@ -94,6 +94,11 @@ class Wishes:
     def words(self, tags: Iterable[int]) -> tuple[str, ...]:
         return tuple(self.names[tag] for tag in tags)
 
+    def path_of(self, item: int) -> str:
+        """The file of an item."""
+        root, path, _, _ = self.places[item]
+        return os.path.join(root, path)
+
     def finish(self, failed: Mapping[int, str]) -> None:
         """Everything was tried: say of each item how it ended."""
         writes = self._files.writes
@@ -171,6 +176,16 @@ def sidecar_targets(files: Files, wishes: Wishes, naming: str, failed: dict[int,
     yield from _shared_targets(files, wishes, shared, failed)
 
 
+def one_of_each(targets: Iterable[SidecarTarget], failed: dict[int, str]) -> list[SidecarTarget]:
+    """Sidecars, each once: of two edits of the same old document the later one would undo the earlier one."""
+    found: dict[str, SidecarTarget] = {}
+    for target in targets:
+        if found.setdefault(target.path, target) is not target:
+            reason = f"{target.path}: it is written for another file just now; the next `apply` tries again."
+            failed.update(dict.fromkeys(target.items, reason))
+    return list(found.values())
+
+
 def item_folder(root: str, path: str) -> str:
     """The folder of an item; ``BadFile`` where a link has been put into its path since it was read."""
     folder = os.path.join(root, os.path.dirname(path)).rstrip(os.sep) or os.sep
@@ -188,8 +203,9 @@ def _shared_targets(
     numbers = {item.path: item.id for item in files.collection.items}
     for path, wanted in shared.items():
         folder, sidecar = os.path.split(path)
-        first = os.path.basename(wishes.places[next(iter(wanted))][1])
-        names = [first, *files.folder(folder).sharers(first, sidecar)]
+        wanting = [os.path.basename(wishes.places[item][1]) for item in wanted]
+        sharers = {one for name in wanting for one in files.folder(folder).sharers(name, sidecar)}
+        names = sorted({*wanting, *sharers})
         owners = [numbers.get(os.path.join(folder, name)) for name in names]
         agreed = set.intersection(*(set(wanted.get(owner, ())) if owner else set() for owner in owners))
         if agreed:
