@@ -60,7 +60,7 @@ def init(
         if report is not None and (report.n_same or report.n_changed or report.n_gone):
             parts = ((report.n_new, "new"), (report.n_changed, "changed"), (report.n_gone, "gone"))
             say("  since the last time: " + (", ".join(f"{n} {what}" for n, what in parts if n) or "nothing new"))
-        for line in (*_columns(report), *found.sentences()):
+        for line in (*_columns(report), *([] if report is None else report.notes), *found.sentences()):
             say(f"  {safe(line)}")
         if found.n_items and (found.views or found.n_tags):
             say(f"\nNext: manyview fit {safe(path)}")

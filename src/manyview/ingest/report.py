@@ -31,6 +31,19 @@ class Report:
     other_columns: list[str] = field(default_factory=list)
     """Of a table: columns that are kept with the items and serve for nothing else."""
 
+    by_place: str = ""
+    """Of a table: the rows that are known by their place, in words; "" where all have an id or a file."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What its owner should know before the source is changed."""
+        if not self.by_place:
+            return []
+        return [
+            f"{self.by_place} are known by their place in the table: put new ones at the end, or name a column of ids "
+            "with --id"
+        ]
+
     @property
     def bad(self) -> list[Problem]:
         """The files that could not be used."""

@@ -23,6 +23,7 @@ from ..types import Progress
 from .documents import LONGEST_TEXT
 from .folder import recognise
 from .keywords import tidy
+from .moves import check_places, place_key
 from .report import Report
 from .rows import Row, table_rows
 from .source import Columns, Source
@@ -40,6 +41,7 @@ _USUAL = {
 }
 _SEPARATORS = (";", "|", ",")
 _SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_PLACE = re.compile(r"row [0-9]+")
 _BATCH = 5000
 
 
@@ -57,6 +59,7 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
     report.other_columns = list(reader.others)
     known = collection.items.known(source_id)
     texts = _texts(collection)
+    said = collection.contents(source_id)
     numbers: list[int] = []
     with collection.transaction():
         collection.items.put_problems(source_id, [], replace=True)
@@ -67,6 +70,9 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
                 progress("reading", batch[-1].number, batch[-1].number)
         gone = {known[key].id for key in known} - set(numbers)
         collection.items.gone(gone)
+        if reader.n_by_place and known:
+            places = {was.id: key for key, was in collection.items.known(source_id).items() if _PLACE.fullmatch(key)}
+            check_places(collection, source.path, places, said, collection.contents(source_id))
         problems = reader.problems()
         if not reader.n_rows:
             problems.append(Problem(os.path.basename(source.path), "empty", "the table has no rows."))
@@ -83,6 +89,8 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
     report.n_gone = len(gone & before)
     report.n_changed = len(changed)
     report.n_same = len(numbers) - report.n_new - report.n_changed
+    if reader.n_by_place:
+        report.by_place = "rows without a file" if columns.image else "rows"
     report.formats.update(reader.formats)
     report.problems = [problem for problem in collection.items.problems() if problem.stage == "ingest"]
     return report
@@ -129,7 +137,7 @@ class _RowReader:
         self._problems: list[Problem] = []
         self._unusable: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         self.kept: list[int] = []
-        self.n_rows = 0
+        self.n_rows = self.n_by_place = 0
         self.formats: list[str] = []
         self.values: dict[str, list[Any]] = {column: [] for column in view_columns}
         self._facts: dict[str, Any] = {}
@@ -146,7 +154,7 @@ class _RowReader:
             self._bad(row, "bad row", f"column {self._columns.id!r} is empty.")
             return None
         image = _path(values.get(self._columns.image)) if self._columns.image else ""
-        key = key or image or f"row {place + 1}"
+        key = key or image or place_key(place)
         if key in self._seen:
             self._bad(row, "duplicate id", f"{key!r} was there before; the first one counts.")
             return None
@@ -155,6 +163,7 @@ class _RowReader:
             return None
         self._seen.add(key)
         self.kept.append(place)
+        self.n_by_place += key == place_key(place)
         for column in self._view_columns:
             self.values[column].append(values.get(column))
         self.formats.append(item.format or "row")

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,12 +99,15 @@ def add_items(
     sources, moved_from = choose_sources(collection, source, instead_of, options)
     if run is not None:
         _check_views(collection, run)  # refusals come before anything is written
-    if moved_from is not None:
-        collection.whereabouts.replace_source(moved_from, sources[0].path, sources[0].root)
-    if run is not None:
-        standing = State(collection, run).standing
-        before = collection.living.start_update(standing.ids, standing.clusters)
-    said, bad, n_moved = read_sources(collection, sources, progress)
+    # a table is read as a whole or not at all, and where it is refused it was not moved either
+    is_whole = moved_from is not None and sources[0].kind != "folder"
+    with collection.transaction() if is_whole else nullcontext():
+        if moved_from is not None:
+            collection.whereabouts.replace_source(moved_from, sources[0].path, sources[0].root)
+        if run is not None:
+            standing = State(collection, run).standing
+            before = collection.living.start_update(standing.ids, standing.clusters)
+        said, bad, n_moved = read_sources(collection, sources, progress)
     if run is None:
         computed = compute_views(collection, default_views(collection), n_jobs=n_jobs, progress=progress)
         n_moved += computed.n_recognised

@@ -74,7 +74,7 @@ def read_sources(
                 raise
             failed.append(str(error))
             continue
-        said.append(str(report))
+        said += [str(report), *report.notes]
         bad += report.bad
         n_moved += report.n_moved
     if failed and len(failed) == len(sources):
