@@ -57,9 +57,9 @@ def init(
         print_json({"collection": str(path), **found.to_dict(), **told, "bad": [problem._asdict() for problem in bad]})
     else:
         say(f"{safe(path)}: {counted(found.n_items, 'item')}")
-        if report is not None and (report.n_same or report.n_changed or report.n_gone):
-            parts = ((report.n_new, "new"), (report.n_changed, "changed"), (report.n_gone, "gone"))
-            say("  since the last time: " + (", ".join(f"{n} {what}" for n, what in parts if n) or "nothing new"))
+        if report is not None and (report.n_same or report.differences):
+            parts = [f"{report.n_new} new"] * bool(report.n_new) + report.differences
+            say("  since the last time: " + (", ".join(parts) or "nothing new"))
         for line in (*_columns(report), *([] if report is None else report.notes), *found.sentences()):
             say(f"  {safe(line)}")
         if found.n_items and (found.views or found.n_tags):

@@ -58,7 +58,6 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
     report.columns = {role: name for role in _USUAL if (name := getattr(columns, role)) is not None}
     report.other_columns = list(reader.others)
     known = collection.items.known(source_id)
-    texts = _texts(collection)
     said = collection.contents(source_id)
     numbers: list[int] = []
     with collection.transaction():
@@ -70,34 +69,34 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
                 progress("reading", batch[-1].number, batch[-1].number)
         gone = {known[key].id for key in known} - set(numbers)
         collection.items.gone(gone)
+        here = {row: content for row, content in collection.contents(source_id).items() if content.is_here}
         if reader.n_by_place and known:
             places = {was.id: key for key, was in collection.items.known(source_id).items() if _PLACE.fullmatch(key)}
-            check_places(collection, source.path, places, said, collection.contents(source_id))
+            check_places(collection, source.path, places, said, here)
         problems = reader.problems()
         if not reader.n_rows:
             problems.append(Problem(os.path.basename(source.path), "empty", "the table has no rows."))
         collection.items.put_problems(source_id, problems)
-        changed = reader.changed({key: before.facts for key, before in known.items()})
-        collection.items.forget_file(known[key].id for key in changed)
-        other_texts = [number for number, text in _texts(collection).items() if texts.get(number, text) != text]
-        collection.segments.drop_rows([*(known[key].id for key in changed), *other_texts])
+        other_files = {known[key].id for key in reader.changed({key: was.facts for key, was in known.items()})}
+        collection.items.forget_file(other_files)
+        other_texts = {row for row, was in said.items() if row in here and was.text != here[row].text}
+        collection.segments.drop_rows(sorted(other_files | other_texts))
         _add_views(collection, source, reader, np.array(numbers, dtype=np.int64))
         collection.items.finish_source(source_id)
     collection.journal.finish()
     before = {was.id for was in known.values() if was.state != "gone"}
     report.n_new = len(set(numbers) - {was.id for was in known.values()})
     report.n_gone = len(gone & before)
-    report.n_changed = len(changed)
-    report.n_same = len(numbers) - report.n_new - report.n_changed
+    report.n_back = len(numbers) - report.n_new - len(before.intersection(numbers))
+    other_words = {row for row in said if row in here and said[row][:3] != here[row][:3]}
+    report.changed = (other_files | other_words) & before
+    report.n_changed = len(report.changed)
+    report.n_same = len(numbers) - report.n_new - report.n_back - report.n_changed
     if reader.n_by_place:
         report.by_place = "rows without a file" if columns.image else "rows"
     report.formats.update(reader.formats)
     report.problems = [problem for problem in collection.items.problems() if problem.stage == "ingest"]
     return report
-
-
-def _texts(collection: Store) -> dict[int, str | None]:
-    return dict(zip(collection.items.ids.tolist(), collection.items.texts(), strict=True))
 
 
 def _choose(asked: Columns, names: Sequence[str], head: Sequence[Row]) -> Columns:
