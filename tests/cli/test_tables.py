@@ -36,3 +36,30 @@ def test_what_changed_in_a_table_is_counted(tmp_path):
     assert "since the last time: 1 gone\n" in run("init", table).stdout
     table.write_text("id,text,tags\n1,a dog runs,x\n2,a cat,z\n3,a boat,\n")
     assert "since the last time: 1 back\n" in run("init", table).stdout
+
+
+def test_what_is_said_of_a_table_is_true_of_it(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,text,tags,height,artist\n1,a dog,x,40,Ann\n2,,x,52.5,7\n1,twice,,3,\n,no id,,,\n")
+    done = run("init", table, code=3)
+    assert "  1 text, 1 row without text or file\n" in done.stdout and "  1 tag, 2 in all; " in done.stdout
+    assert "numbers become a view in Python only: Collection.create(..., views={'numbers': ['height']})" in done.stdout
+    assert done.stderr.startswith("2 rows could not be used:\n  t.csv:")
+    assert run("show", tmp_path / "t.manyview", "--problems").stdout.startswith("2 rows could not be read:\n")
+    (tmp_path / "u.csv").write_text("id,file,text\n1,no.jpg,\n2,no.jpg,a dog\n,,b\n")
+    assert run("init", tmp_path / "u.csv", code=3).stderr.startswith("1 file and 1 row could not be used:\n")
+
+
+def test_an_answer_that_was_given_before_is_no_new_entry(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,text,tags\n1,a dog,x\n2,a cat,y\n")
+    run("init", table)
+    path = tmp_path / "t.manyview"
+    assert "(entry 1, 1 item)" in run("accept", path, "--item", 2, "--tag", "pet").stdout
+    assert run("accept", path, "--item", 2, "--tag", "PET").stdout == (
+        "1 answer was the same before; nothing was changed\n"
+    )
+    said = run("accept", path, "--item", 1, "--item", 2, "--tag", "pet").stdout
+    assert said.startswith("1 answer was the same before\naccepted 'pet' for 1 (entry 2, 1 item)\n")
+    assert "(entry 3, 1 item)" in run("reject", path, "--item", 2, "--tag", "pet").stdout
+    assert "(entry 4, 1 item)" in run("reject", path, "--item", 2, "--tag", "pet", "--why", "a slip").stdout

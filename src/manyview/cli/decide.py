@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import ParameterError
-from ..figures import percent
+from ..figures import counted, percent
 from .talk import CollectionPath, OldMinScore, print_json, probability_of, safe, say, spoken
 
 _PATIENCE = 120.0
@@ -178,6 +178,8 @@ def _decide(
             if takes_likely:
                 n_left = len(choose(found, min_probability=0.0, **chosen)[0]) - len(pairs)
         entry: Any = None
+        known = set() if why else found.decisions.repeated(pairs, answer, is_reviewed or reviewed)
+        pairs = [pair for pair in pairs if pair not in known]
         if pairs:
             decide = accept if answer else reject
             entry = decide(found, pairs, who=who, why=why, reviewed=is_reviewed or reviewed)
@@ -188,9 +190,12 @@ def _decide(
         more = {"unlikely": n_unlikely, "left_out": n_left} if answer else {}
         print_json({**told, **more, "who": None if entry is None else entry.who})
         return
-    if entry is None:
+    if known:
+        said = counted(len(known), "answer was", "answers were")
+        say(f"{said} the same before{'' if pairs else '; nothing was changed'}")
+    elif entry is None:
         say("no open proposal matches; nothing was changed")
-    else:
+    if entry is not None:
         unlikely = f"; {n_unlikely} of them {below}" if n_unlikely else ""
         say(f"{safe(entry.summary)} (entry {entry.id}, {n_items} {'item' if n_items == 1 else 'items'}{unlikely})")
     if entry is not None and answer:

@@ -79,6 +79,9 @@ def _columns(report: Report | None) -> list[str]:
         others = ", ".join(map(repr, report.other_columns[:8])) + (", ..." if len(report.other_columns) > 8 else "")
         options = ", ".join(f"--{role}" for role in _ROLES if role not in report.columns)
         lines.append(f"only shown with the items: {others}; say what a column is with {options}")
+    if report.number_columns:
+        some = ", ".join(map(repr, report.number_columns[:3])) + ", ..." * (len(report.number_columns) > 3)
+        lines.append(f"numbers become a view in Python only: Collection.create(..., views={{'numbers': [{some}]}})")
     return lines
 
 

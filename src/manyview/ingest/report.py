@@ -34,6 +34,8 @@ class Report:
     other_columns: list[str] = field(default_factory=list)
     """Of a table: columns that are kept with the items and serve for nothing else."""
 
+    number_columns: list[str] = field(default_factory=list)
+    """Those of them that hold numbers."""
     by_place: str = ""
     """Of a table: the rows that are known by their place, in words; "" where all have an id or a file."""
 

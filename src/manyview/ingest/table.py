@@ -57,6 +57,7 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
     reader = _RowReader(source, columns, names, set(wanted), collection.journal)
     report.columns = {role: name for role in _USUAL if (name := getattr(columns, role)) is not None}
     report.other_columns = list(reader.others)
+    report.number_columns = [name for name in reader.others if _holds_numbers(name, head)]
     known = collection.items.known(source_id)
     said = collection.contents(source_id)
     numbers: list[int] = []
@@ -119,6 +120,11 @@ def _choose(asked: Columns, names: Sequence[str], head: Sequence[Row]) -> Column
 
 def _listing(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
+
+
+def _holds_numbers(name: str, head: Sequence[Row]) -> bool:
+    cells = [value for row in head if row.trouble is None and _word(value := row.values.get(name))]
+    return bool(cells) and all(math.isfinite(_number(value)) for value in cells)
 
 
 class _RowReader:
