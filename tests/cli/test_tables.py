@@ -63,3 +63,14 @@ def test_an_answer_that_was_given_before_is_no_new_entry(tmp_path):
     assert said.startswith("1 answer was the same before\naccepted 'pet' for 1 (entry 2, 1 item)\n")
     assert "(entry 3, 1 item)" in run("reject", path, "--item", 2, "--tag", "pet").stdout
     assert "(entry 4, 1 item)" in run("reject", path, "--item", 2, "--tag", "pet", "--why", "a slip").stdout
+
+
+def test_a_search_by_a_field_that_there_is_not_says_so(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("id,text,tags\n1,a dog at 12:30 note:bring,x\n2,a cat,y\n")
+    run("init", table)
+    path = tmp_path / "t.manyview"
+    said = run("show", path, "--search", "tag:x -Artist:Turner foo:bar").stdout
+    assert "Nothing was found. There is no field 'Artist'; fields are tag:, cluster:, kind:, " in said
+    assert run("show", path, "--search", "tag:nothing https://x.y").stdout.splitlines()[2] == "Nothing was found."
+    assert "no field" not in run("show", path, "--search", "note:bring").stdout
