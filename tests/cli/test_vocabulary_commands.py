@@ -19,7 +19,7 @@ def path(tmp_path):
 def test_the_words_of_a_collection(path):
     said = run("tags", path)
     assert [line.split()[0] for line in said.splitlines()[1:6]] == ["cats", "sun", "2019", "Cat", "dog"]
-    assert "1 pairs or groups may be one; --kin lists them" in said
+    assert "1 pair or group may be one; --kin lists it" in said
     assert "... and 4 more; --rows" in run("tags", path, "--rows", 1)
     assert run("tags", path, "--find", "ca", "--order", "name").count("\n") >= 3
     assert "'cats' and 'Cat' are singular and plural of one word (2 and 1 items)" in run("tags", path, "--kin")

@@ -323,3 +323,14 @@ def test_a_folder_of_very_many_files(root, record_property):
     with create(root) as collection:
         assert len(collection.items) == WIDE and problems(collection) == {"bad.png": "empty"}
         assert collection.read(root).n_same == WIDE
+
+
+def test_a_file_that_comes_back_is_back(tmp_path):
+    root = tmp_path / "pictures"
+    root.mkdir()
+    (root / "a.jpg").write_bytes(m.jpeg())
+    with Collection.create(tmp_path / "c.manyview", root) as collection:
+        (root / "a.jpg").rename(tmp_path / "a.jpg")
+        assert str(collection.read(root)).endswith("0 new, 1 gone")
+        (tmp_path / "a.jpg").rename(root / "a.jpg")
+        assert str(collection.read(root)).endswith("0 new, 1 back")

@@ -349,11 +349,14 @@ def test_reading_a_table_again_brings_the_collection_up_to_date(pictures):
         collection._catalog.run("UPDATE items SET text = 'seen' WHERE id = 1")
         (pictures / "t.csv").write_text("id,file,tags\n3,sub/c.jpg,z\n1,a.jpg,other\n4,b.png,\n")
         report = collection.read(pictures / "t.csv")
-        assert (report.n_new, report.n_gone, report.n_same, report.n_changed) == (1, 1, 2, 0)
+        assert (report.n_new, report.n_gone, report.n_same, report.n_changed) == (1, 1, 1, 1)
         assert [(item.id, item.key) for item in collection.items] == [(1, "1"), (3, "3"), (4, "4")]
         assert sorted(collection.tagging.words_of(1)) == ["mine", "other"]
         (pictures / "a.jpg").write_bytes(m.jpeg(size=(20, 20)))
         assert collection.read(pictures / "t.csv").n_changed == 1
+        assert str(collection.read(pictures / "t.csv")).endswith("t.csv: 0 new, 3 as before")
+        (pictures / "t.csv").write_text("id,file,tags\n3,sub/c.jpg,z\n1,a.jpg,other\n4,b.png,\n2,b.png,y\n")
+        assert str(collection.read(pictures / "t.csv")).endswith("t.csv: 0 new, 1 back, 3 as before")
     assert check.problems(pictures / "t.csv.manyview") == []
 
 

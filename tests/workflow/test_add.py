@@ -265,3 +265,25 @@ def test_stopped_anywhere_the_same_call_finishes_it(folder, undisturbed, tmp_pat
         with pytest.raises(KeyboardInterrupt):
             add_items(collection)
     assert outcome(path) == undisturbed
+
+
+def test_what_is_said_of_a_table_agrees_with_itself(tmp_path):
+    rows = [f"{n},{'a dog runs' if n % 2 else 'a boat sails'} {n % 5},{'dog' if n % 2 else 'boat'}" for n in range(30)]
+
+    def put(lines):
+        (tmp_path / "t.csv").write_text("\n".join(["id,text,tags", *lines]) + "\n")
+
+    def add():
+        added = add_items(collection)
+        return added.sentence, added.said[0].split(": ")[1], added.changes.lines()[1:2]
+
+    put(rows)
+    with Collection.create(tmp_path / "t.manyview", tmp_path / "t.csv") as collection:
+        fit_collection(collection, n_clusters=2)
+        put(["0,a boat sails far,boat", "1,a dog runs 1,hound", *rows[2:-4]])
+        assert add() == ("0 new; 2 changed; 4 gone", "0 new, 2 changed, 4 gone, 24 as before", ["2 changed, 4 gone"])
+        assert add() == ("0 new", "0 new, 26 as before", [])
+        put(["0,a boat sails far,boat", "1,a dog runs 1,hound", *rows[2:], "30,a boat sails 0,boat"])
+        sentence, said, lines = add()
+        assert sentence.startswith("1 new, 4 back: 5 into ")
+        assert said == "1 new, 4 back, 26 as before" and lines == ["1 new, 4 back"]

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import ParameterError
-from ..figures import percent
+from ..figures import counted, percent
 from .talk import CollectionPath, OldMinScore, print_json, probability_of, safe, say, spoken
 
 _PATIENCE = 120.0
@@ -179,6 +179,8 @@ def _decide(
         if takes_likely:
             n_left = len(choose(found, min_probability=0.0, **chosen)[0]) - len(pairs)
         entry: Any = None
+        known = set() if why else found.decisions.repeated(pairs, answer, is_reviewed or reviewed)
+        pairs = [pair for pair in pairs if pair not in known]
         if pairs:
             decide = accept if answer else reject
             entry = decide(found, pairs, who=who, why=why, reviewed=is_reviewed or reviewed)
@@ -186,9 +188,12 @@ def _decide(
     if as_json:
         print_json(_told(entry, answer, pairs, {"unlikely": n_unlikely, "left_out": n_left}))
         return
-    if entry is None:
+    if known:
+        said = counted(len(known), "answer was", "answers were")
+        say(f"{said} the same before{'' if pairs else '; nothing was changed'}")
+    elif entry is None:
         say("no open proposal matches; nothing was changed")
-    else:
+    if entry is not None:
         _say_entry(entry, pairs, n_unlikely)
     if entry is not None and answer:
         _say_next(path, has_files)

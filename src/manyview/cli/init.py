@@ -66,10 +66,10 @@ def init(
         )
     else:
         say(f"{safe(path)}: {counted(found.n_items, 'item')}")
-        if report is not None and (report.n_same or report.n_changed or report.n_gone):
-            parts = ((report.n_new, "new"), (report.n_changed, "changed"), (report.n_gone, "gone"))
-            say("  since the last time: " + (", ".join(f"{n} {what}" for n, what in parts if n) or "nothing new"))
-        for line in (*_columns(report), *found.sentences()):
+        if report is not None and (report.n_same or report.differences):
+            parts = [f"{report.n_new} new"] * bool(report.n_new) + report.differences
+            say("  since the last time: " + (", ".join(parts) or "nothing new"))
+        for line in (*_columns(report), *([] if report is None else report.notes), *found.sentences()):
             say(f"  {safe(line)}")
         if report is not None and report.left_out_sentence:
             say(f"  {safe(report.left_out_sentence)}")
@@ -90,6 +90,9 @@ def _columns(report: Report | None) -> list[str]:
         others = ", ".join(map(repr, report.other_columns[:8])) + (", ..." if len(report.other_columns) > 8 else "")
         options = ", ".join(f"--{role}" for role in _ROLES if role not in report.columns)
         lines.append(f"only shown with the items: {others}; say what a column is with {options}")
+    if report.number_columns:
+        some = ", ".join(map(repr, report.number_columns[:3])) + ", ..." * (len(report.number_columns) > 3)
+        lines.append(f"numbers become a view in Python only: Collection.create(..., views={{'numbers': [{some}]}})")
     return lines
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ..figures import percent
-from .talk import CollectionPath, print_json, print_table, safe, say, spoken, when
+from .talk import CollectionPath, files_and_rows, print_json, print_table, safe, say, spoken, when
 
 _ORDERS = ("name", "date", "newest")
 
@@ -330,7 +330,7 @@ def _show_problems(collection: Any, as_json: bool) -> None:
     for bad, title in ((True, "could not be read"), (False, "left out or read in part")):
         these = [one for one in found if one.is_bad == bad]
         if these:
-            say(f"{len(these)} {'file' if len(these) == 1 else 'files'} {title}:")
+            say(f"{files_and_rows(these)} {title}:")
         for one in these:
             say(f"  {safe(one.path)}: {safe(one.sentence)}")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..figures import counted
 from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ def _list(path: Path, lines: list[TagLine], related: list[Kin], rows: int, kin: 
     if len(lines) > rows:
         say(f"  ... and {len(lines) - rows} more; --rows N shows more")
     if related:
-        say(f"{len(related)} pairs or groups may be one; --kin lists them, with synonyms")
+        what = counted(len(related), "pair or group", "pairs or groups")
+        say(f"{what} may be one; --kin lists {'it' if len(related) == 1 else 'them'}, with synonyms")
 
 
 def _note(line: TagLine) -> str:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from ..errors import ManyviewError, ParameterError
-from ..figures import percent
+from ..figures import counted, percent
 from ..steps import STEP, seconds_left, still
 from .stopping import INTERRUPTED, STOPPED
 
@@ -26,6 +26,7 @@ __all__ = [
     "SOME_BAD",
     "CollectionPath",
     "OldMinScore",
+    "files_and_rows",
     "print_bad",
     "print_json",
     "print_table",
@@ -161,11 +162,19 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         typer.echo("  " + "  ".join(parts).rstrip())
 
 
+def files_and_rows(problems: Sequence[Any]) -> str:
+    """How many files and rows of tables problems are about; those of a row have its number in both parts."""
+    numbers = [problem.path.rpartition(":")[2] for problem in problems]
+    rows = [problem.sentence.startswith(f"row {n}: ") for problem, n in zip(problems, numbers, strict=True)]
+    parts = ((len(rows) - sum(rows), "file"), (sum(rows), "row"))
+    return " and ".join(counted(n, what) for n, what in parts if n)
+
+
 def print_bad(bad: Sequence[Any], limit: int = 20) -> None:
-    """The files that could not be used, on stderr, each with its reason."""
+    """The files and rows that could not be used, on stderr, each with its reason."""
     if not bad:
         return
-    typer.echo(f"{len(bad)} {'file' if len(bad) == 1 else 'files'} could not be used:", err=True)
+    typer.echo(f"{files_and_rows(bad)} could not be used:", err=True)
     for problem in bad[:limit]:
         typer.echo(f"  {safe(problem.path)}: {safe(problem.sentence)}", err=True)
     if len(bad) > limit:

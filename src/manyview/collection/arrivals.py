@@ -10,19 +10,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from .catalog import Catalog, as_json
 from .items import NewItem, as_bytes
 from .tagging import Tagging
 
-__all__ = ["put_items"]
+__all__ = ["Content", "contents", "put_items"]
 
 _MANY = 500
 _COLUMNS = "kind, path, size, mtime_ns, device, inode, beside, content, format, text, fields"
 _TEXT = 9  # the place of the text among them
 _TRIGGERS = ("items_insert_words", "items_insert_counts", "item_tags_insert_counts", "item_tags_close")
 """Those that follow new rows of items and their tags. No proposal is about an item that is new."""
+
+
+class Content(NamedTuple):
+    """What a source said of an item when it was last read."""
+
+    text: str | None
+    fields: str | None
+    tags: str | None
+    is_here: bool
+
+
+def contents(catalog: Catalog, source_id: int) -> dict[int, Content]:
+    """What a source said of each of its items, those that are gone too: to be compared with what it says later."""
+    rows = catalog.rows(
+        "SELECT id, text, fields, (SELECT group_concat(tag_id || ':' || coalesce(spelling, ''), char(10)) FROM "
+        "(SELECT tag_id, spelling FROM item_tags WHERE item_id = items.id ORDER BY tag_id, source)), state = 'here' "
+        "FROM items WHERE source_id = ?",
+        (source_id,),
+    )
+    return {item: Content(text or None, fields, tags, bool(here)) for item, text, fields, tags, here in rows}
 
 
 def put_items(catalog: Catalog, tagging: Tagging, source_id: int, items: Sequence[NewItem]) -> list[int]:

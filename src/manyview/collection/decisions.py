@@ -124,6 +124,15 @@ class Decisions:
         )
         return None if found is None else bool(found)
 
+    def repeated(self, pairs: Iterable[tuple[int, str]], answer: bool, is_reviewed: bool) -> set[tuple[int, str]]:
+        """Those pairs of item and word to which a person has given this very answer, and looked as closely."""
+        numbered = {(item, tag): (item, word) for item, word in pairs if (tag := self._tagging.find(word)) is not None}
+        sql = (
+            f"SELECT item, tag FROM wanted JOIN decisions ON item_id = item AND tag_id = tag AND answer = {answer:d} "  # noqa: S608
+            f"AND is_reviewed >= {is_reviewed:d}"
+        )
+        return {numbered[item, tag] for item, tag in self._of_pairs(list(numbered), sql)}
+
     def answers(self, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], bool]:
         """What is known of pairs of item and number of a tag: what a person said; else yes where a file says the tag
         by now, and no where the item is gone. Pairs that nobody spoke of are absent."""

@@ -191,6 +191,14 @@ class Living:
         """Items a pinned cluster keeps -> cluster."""
         return dict(self._catalog.rows("SELECT item_id, cluster_id FROM pinned_items"))
 
+    def spoken_of(self) -> set[int]:
+        """Items of which a person said something: answers to tags, places, pins, links."""
+        rows = self._catalog.rows(
+            "SELECT item_id FROM decisions UNION SELECT item_id FROM placements UNION SELECT item_id FROM pinned_items "
+            "UNION SELECT first_id FROM links UNION SELECT second_id FROM links"
+        )
+        return {row[0] for row in rows}
+
     def new_cluster(self) -> int:
         """The number of a new cluster; no number is ever given twice."""
         return self._catalog.run("INSERT INTO clusters DEFAULT VALUES")

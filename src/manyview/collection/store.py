@@ -19,7 +19,7 @@ from ..data.views import Views
 from ..errors import ParameterError, ReadOnly, StoreError, ViewError
 from ..files import may_replace
 from . import layout
-from .arrivals import put_items
+from .arrivals import Content, contents, put_items
 from .catalog import Catalog, damaged
 from .decisions import Decisions
 from .history import Entry, History
@@ -172,6 +172,10 @@ class Store:
     def put_items(self, source_id: int, items: Sequence[NewItem]) -> list[int]:
         """Add items with their tags, or renew what is known of them; their numbers."""
         return put_items(self._catalog, self.tagging, source_id, items)
+
+    def contents(self, source_id: int) -> dict[int, Content]:
+        """What a source said of each of its items when it was last read, by number."""
+        return contents(self._catalog, source_id)
 
     def add_view(
         self,

@@ -335,7 +335,11 @@ def _keep(
             report.formats[result.item.format or ""] += 1
             if result.path not in known:
                 report.n_new += 1
-            elif known[result.path].id not in moved:
+            elif known[result.path].id in moved:
+                continue
+            elif known[result.path].state == "gone":
+                report.n_back += 1
+            else:
                 is_same = _is_same(known[result.path], result.item.facts, result.item.beside)
                 report.n_same += is_same  # read again for what an older version did not read
                 report.n_changed += not is_same

@@ -1,4 +1,7 @@
-"""Files that are gone here and new there with the same bytes: the same items, elsewhere."""
+"""Files that are gone here and new there with the same bytes: the same items, elsewhere.
+
+Rows of a table without ids are known by their place instead: what was said of one must not fall on another.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,22 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
+from ..collection.arrivals import Content
 from ..collection.items import Known
 from ..collection.whereabouts import Lost, Move
+from ..errors import StoreError
+from ..figures import counted
 from ..files import BadFile, FileFacts, open_regular
 
 if TYPE_CHECKING:
     from ..collection.store import Store
 
-__all__ = ["LARGE", "Found", "content_of", "find_moves", "hash_file"]
+__all__ = ["LARGE", "Found", "check_places", "content_of", "find_moves", "hash_file", "place_key"]
 
 LARGE = 64 * 2**20
 """Files up to so many bytes are read as a whole when they come in; larger ones when views are computed."""
+_SHOWN = 40
+"""Letters of a text that a refusal quotes."""
 
 
 def content_of(file: BinaryIO) -> bytes:
@@ -119,3 +127,54 @@ def _unlikeness(one: Lost, source_id: int, path: str) -> tuple[bool, int, int]:
     old, new = one.path.split(os.sep)[::-1], path.split(os.sep)[::-1]
     shared = next((n for n, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), len(old))
     return one.source_id != source_id, -shared, one.id
+
+
+# --- rows that are known by their place ---
+
+
+def place_key(place: int) -> str:
+    """What a row is called that has no id and no file, by its place from 0."""
+    return f"row {place + 1}"
+
+
+def check_places(
+    collection: Store, path: str, rows: Mapping[int, str], before: Mapping[int, Content], now: Mapping[int, Content]
+) -> None:
+    """Refuse where rows were inserted, removed or sorted and a person's word would be on another row than before.
+
+    ``rows`` are the items that are known by their place, with what they are called. A row has moved where what it said
+    is said at another place now; one that says something else, which was nowhere before, was edited where it is.
+    """
+    moved = _moved(rows, before, now)
+    spoken = collection.living.spoken_of() & {*moved, *moved.values()} if moved else set()
+    if not spoken:
+        return
+    row = next((row for row in moved if row in spoken), None) or next(row for row in moved if moved[row] in spoken)
+    text = before[row].text or ""
+    quoted = f" ({text[:_SHOWN] + '...' * (len(text) > _SHOWN)!r})" if text else ""
+    others = f", and {counted(len(moved) - 1, 'other')} moved too" if len(moved) > 1 else ""
+    raise StoreError(
+        f"the rows of {path} are known by their place, and some are at another place now: what was {rows[row]}{quoted} "
+        f"is {rows[moved[row]]}{others}. What you said of {counted(len(spoken), 'row')} (tags, answers, edits) would "
+        "be on other rows, so nothing was changed. Put the rows back where they were, with new ones at the end, and "
+        "run this again; or make a new collection, best with a column of ids (--id COLUMN), which may be in any order."
+    )
+
+
+def _moved(rows: Mapping[int, str], before: Mapping[int, Content], now: Mapping[int, Content]) -> dict[int, int]:
+    """Rows that are at another place: the item at the old one -> the item at the new one."""
+    left: defaultdict[str, list[int]] = defaultdict(list)
+    came: defaultdict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        was, is_now = (_mark(part.get(row)) for part in (before, now))
+        if was != is_now:
+            if was:
+                left[was].append(row)
+            if is_now:
+                came[is_now].append(row)
+    return {old: new for mark in left if mark in came for old, new in zip(left[mark], came[mark], strict=False)}
+
+
+def _mark(content: Content | None) -> str | None:
+    """By what a row is known again; tags alone are shared by too many."""
+    return None if content is None or not content.is_here else content.text or content.fields

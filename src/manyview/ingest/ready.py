@@ -102,7 +102,10 @@ def read_features(collection: Store, source_id: int, source: Source, progress: P
         collection.items.finish_source(source_id)
     n_new = n_items - int(np.isin(numbers, before).sum())
     n_gone = int(np.isin(gone, here).sum())
-    return Report(source.path, n_new=n_new, n_gone=n_gone, n_same=n_items - n_new, formats=Counter({"row": n_items}))
+    n_same = int(np.isin(numbers, here).sum())
+    formats = Counter({"row": n_items})
+    n_back = n_items - n_new - n_same
+    return Report(source.path, n_new=n_new, n_gone=n_gone, n_back=n_back, n_same=n_same, formats=formats)
 
 
 def _item(found: Features, row: int) -> NewItem:

@@ -26,12 +26,15 @@ class Report:
     source: str
     n_new: int = 0
     n_changed: int = 0
+    """Items whose file is another one now, and rows of a table that say something else."""
     n_gone: int = 0
     n_moved: int = 0
     """Items whose files are at another place now."""
     n_back: int = 0
-    """Items that were gone and whose files are there again, at another place."""
+    """Items that were gone and that are there again."""
     n_same: int = 0
+    changed: set[int] = field(default_factory=set)
+    """Of a table: the items whose rows say something else, or whose picture is another one."""
     formats: Counter[str] = field(default_factory=Counter)
     """Of the files that were read this time."""
     problems: list[Problem] = field(default_factory=list)
@@ -39,6 +42,21 @@ class Report:
     """Of a table: what a column is (id, image, text, tags) -> its name."""
     other_columns: list[str] = field(default_factory=list)
     """Of a table: columns that are kept with the items and serve for nothing else."""
+
+    number_columns: list[str] = field(default_factory=list)
+    """Those of them that hold numbers."""
+    by_place: str = ""
+    """Of a table: the rows that are known by their place, in words; "" where all have an id or a file."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What its owner should know before the source is changed."""
+        if not self.by_place:
+            return []
+        return [
+            f"{self.by_place} are known by their place in the table: put new ones at the end, or name a column of ids "
+            "with --id"
+        ]
 
     @property
     def bad(self) -> list[Problem]:
@@ -64,10 +82,14 @@ class Report:
             f"{', ...' if len(kinds) > _NAMED else ''}; `manyview show --problems` lists them"
         )
 
-    def __str__(self) -> str:
-        parts = [f"{self.n_new} new"]
+    @property
+    def differences(self) -> list[str]:
+        """What is other than the last time, but for what is new."""
         told = ((self.n_moved, "moved"), (self.n_back, "back"), (self.n_changed, "changed"), (self.n_gone, "gone"))
-        parts += [f"{n} {word}" for n, word in told if n]
+        return [f"{n} {word}" for n, word in told if n]
+
+    def __str__(self) -> str:
+        parts = [f"{self.n_new} new", *self.differences]
         parts += [f"{self.n_same} as before"] if self.n_same else []
         parts += [f"{len(self.bad)} could not be used"] if self.bad else []
         return f"{self.source}: {', '.join(parts)}"

@@ -108,11 +108,17 @@ def read_source(collection: Store, source: Any, *, progress: Progress | None = N
     ``options`` are those of ``Source.of``. ``progress`` is called as work goes on.
     """
     described = Source.of(source, **options)
-    number = collection.items.source(described.kind, described.path, described.root, described.settings())
     if described.kind == "folder":
         from .folder import read_folder
 
+        number = collection.items.source(described.kind, described.path, described.root, described.settings())
         return read_folder(collection, number, described.root, progress)
+    with collection.transaction():  # a table that is refused leaves its source as it was, too
+        return _read_file(collection, described, progress)
+
+
+def _read_file(collection: Store, described: Source, progress: Progress | None) -> Report:
+    number = collection.items.source(described.kind, described.path, described.root, described.settings())
     if described.kind == "table":
         from .table import read_table
 

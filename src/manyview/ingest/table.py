@@ -23,6 +23,7 @@ from ..types import Progress
 from .documents import LONGEST_TEXT
 from .folder import recognise
 from .keywords import tidy
+from .moves import check_places, place_key
 from .report import Report
 from .rows import Row, table_rows
 from .source import Columns, Source
@@ -40,6 +41,7 @@ _USUAL = {
 }
 _SEPARATORS = (";", "|", ",")
 _SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
+_PLACE = re.compile(r"row [0-9]+")
 _BATCH = 5000
 
 
@@ -55,8 +57,9 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
     reader = _RowReader(source, columns, names, set(wanted), collection.journal)
     report.columns = {role: name for role in _USUAL if (name := getattr(columns, role)) is not None}
     report.other_columns = list(reader.others)
+    report.number_columns = [name for name in reader.others if _holds_numbers(name, head)]
     known = collection.items.known(source_id)
-    texts = _texts(collection)
+    said = collection.contents(source_id)
     numbers: list[int] = []
     with collection.transaction():
         collection.items.put_problems(source_id, [], replace=True)
@@ -67,29 +70,34 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
                 progress("reading", batch[-1].number, batch[-1].number)
         gone = {known[key].id for key in known} - set(numbers)
         collection.items.gone(gone)
+        here = {row: content for row, content in collection.contents(source_id).items() if content.is_here}
+        if reader.n_by_place and known:
+            places = {was.id: key for key, was in collection.items.known(source_id).items() if _PLACE.fullmatch(key)}
+            check_places(collection, source.path, places, said, here)
         problems = reader.problems()
         if not reader.n_rows:
             problems.append(Problem(os.path.basename(source.path), "empty", "the table has no rows."))
         collection.items.put_problems(source_id, problems)
-        changed = reader.changed({key: before.facts for key, before in known.items()})
-        collection.items.forget_file(known[key].id for key in changed)
-        other_texts = [number for number, text in _texts(collection).items() if texts.get(number, text) != text]
-        collection.segments.drop_rows([*(known[key].id for key in changed), *other_texts])
+        other_files = {known[key].id for key in reader.changed({key: was.facts for key, was in known.items()})}
+        collection.items.forget_file(other_files)
+        other_texts = {row for row, was in said.items() if row in here and was.text != here[row].text}
+        collection.segments.drop_rows(sorted(other_files | other_texts))
         _add_views(collection, source, reader, np.array(numbers, dtype=np.int64))
         collection.items.finish_source(source_id)
     collection.journal.finish()
     before = {was.id for was in known.values() if was.state != "gone"}
     report.n_new = len(set(numbers) - {was.id for was in known.values()})
     report.n_gone = len(gone & before)
-    report.n_changed = len(changed)
-    report.n_same = len(numbers) - report.n_new - report.n_changed
+    report.n_back = len(numbers) - report.n_new - len(before.intersection(numbers))
+    other_words = {row for row in said if row in here and said[row][:3] != here[row][:3]}
+    report.changed = (other_files | other_words) & before
+    report.n_changed = len(report.changed)
+    report.n_same = len(numbers) - report.n_new - report.n_back - report.n_changed
+    if reader.n_by_place:
+        report.by_place = "rows without a file" if columns.image else "rows"
     report.formats.update(reader.formats)
     report.problems = [problem for problem in collection.items.problems() if problem.stage == "ingest"]
     return report
-
-
-def _texts(collection: Store) -> dict[int, str | None]:
-    return dict(zip(collection.items.ids.tolist(), collection.items.texts(), strict=True))
 
 
 def _choose(asked: Columns, names: Sequence[str], head: Sequence[Row]) -> Columns:
@@ -114,6 +122,11 @@ def _listing(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
 
 
+def _holds_numbers(name: str, head: Sequence[Row]) -> bool:
+    cells = [value for row in head if row.trouble is None and _word(value := row.values.get(name))]
+    return bool(cells) and all(math.isfinite(_number(value)) for value in cells)
+
+
 class _RowReader:
     """Turns rows into items, and remembers what was wrong and which rows were kept."""
 
@@ -129,7 +142,7 @@ class _RowReader:
         self._problems: list[Problem] = []
         self._unusable: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         self.kept: list[int] = []
-        self.n_rows = 0
+        self.n_rows = self.n_by_place = 0
         self.formats: list[str] = []
         self.values: dict[str, list[Any]] = {column: [] for column in view_columns}
         self._facts: dict[str, Any] = {}
@@ -146,7 +159,7 @@ class _RowReader:
             self._bad(row, "bad row", f"column {self._columns.id!r} is empty.")
             return None
         image = _path(values.get(self._columns.image)) if self._columns.image else ""
-        key = key or image or f"row {place + 1}"
+        key = key or image or place_key(place)
         if key in self._seen:
             self._bad(row, "duplicate id", f"{key!r} was there before; the first one counts.")
             return None
@@ -155,6 +168,7 @@ class _RowReader:
             return None
         self._seen.add(key)
         self.kept.append(place)
+        self.n_by_place += key == place_key(place)
         for column in self._view_columns:
             self.values[column].append(values.get(column))
         self.formats.append(item.format or "row")

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -98,12 +99,16 @@ def add_items(
     sources, moved_from = choose_sources(collection, source, instead_of, options)
     if run is not None:
         _check_views(collection, run)  # refusals come before anything is written
-    if moved_from is not None:
-        collection.whereabouts.replace_source(moved_from, sources[0].path, sources[0].root)
-    if run is not None:
-        standing = State(collection, run).standing
-        before = collection.living.start_update(standing.ids, standing.clusters)
-    said, bad, n_moved = read_sources(collection, sources, progress)
+    # a table is read as a whole or not at all, and where it is refused it was not moved either
+    is_whole = moved_from is not None and sources[0].kind != "folder"
+    with collection.transaction() if is_whole else nullcontext():
+        if moved_from is not None:
+            collection.whereabouts.replace_source(moved_from, sources[0].path, sources[0].root)
+        if run is not None:
+            standing = State(collection, run).standing
+            before = collection.living.start_update(standing.ids, standing.clusters)
+        were_gone = {item for one in collection.items.sources() for item in _gone(collection, one["id"])}
+        said, bad, n_moved, changed = read_sources(collection, sources, progress)
     if run is None:
         computed = compute_views(collection, default_views(collection), n_jobs=n_jobs, progress=progress)
         n_moved += computed.n_recognised
@@ -120,13 +125,18 @@ def add_items(
     placed = _place(state, n_jobs)
     on_map = place_late(state, placed.waiting) if placed.waiting and state.views is not None else None
     with collection.transaction():
-        added = _keep(state, before, placed, n_moved)
+        added = _keep(state, before, placed, n_moved, changed, were_gone)
         if on_map is not None:
             keep_map(collection, run.id, on_map)
     added.said, added.bad = [*said, *added.said, *map(str, computed.notes)], [*bad, *computed.bad]
     if progress is not None:
         progress("placing", 1, 1)
     return added
+
+
+def _gone(collection: Store, source_id: int) -> list[int]:
+    found: list[int] = collection.items.numbers_of(source_id, "gone").tolist()
+    return found
 
 
 def _forget_changed(collection: Store, run: Run) -> None:
@@ -291,7 +301,9 @@ def _follow_splits(
 # --- keeping ---
 
 
-def _keep(state: State, before: tuple[Ids, Ids], placed: _Placed, n_moved: int) -> Added:
+def _keep(
+    state: State, before: tuple[Ids, Ids], placed: _Placed, n_moved: int, changed: set[int], were_gone: set[int]
+) -> Added:
     """Write everything down, and say what changed."""
     collection, run = state.collection, state.run
     living = collection.living
@@ -304,7 +316,7 @@ def _keep(state: State, before: tuple[Ids, Ids], placed: _Placed, n_moved: int) 
     living.set_confidence(run.id, _confidence(state, sorted(placed.labels)))
     refresh_profiles(state)
     were = set(before[0].tolist())
-    changes = tell_changes(state, before, placed.waiting & were)
+    changes = tell_changes(state, before, (placed.waiting & were) | changed, were_gone)
     added = _told(run, changes, placed, were, set(identities.values()), n_moved)
     if placed.labels or changes.n_gone or changes.n_moved or n_moved:
         record_update(
@@ -344,7 +356,8 @@ def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], open
         parts.append(f"{len(strangers)} resemble{'s' if len(strangers) == 1 else ''} nothing")
     if left := outside - len(strangers):
         parts.append(f"{left} {'has' if left == 1 else 'have'} nothing to go by")
-    sentence = f"{changes.n_new} new" + (": " + ", ".join(parts) if parts else "")
+    back = f", {changes.n_back} back" if changes.n_back else ""
+    sentence = f"{changes.n_new - changes.n_back} new{back}" + (": " + ", ".join(parts) if parts else "")
     told = ((n_moved, "moved"), (changes.n_changed, "changed"), (changes.n_gone, "gone"))
     sentence += "".join(f"; {n} {word}" for n, word in told if n)
     return Added(run, changes, sentence, changes.n_new, n_moved, n_joined, in_opened, sorted(opened), strangers, [])

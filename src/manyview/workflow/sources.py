@@ -63,10 +63,11 @@ def _moved_from(
 
 def read_sources(
     collection: Store, sources: Sequence[Source], progress: Progress | None
-) -> tuple[list[str], list[Problem], int]:
-    """What was found in each, the files that could not be used, and how many items are at another place now."""
+) -> tuple[list[str], list[Problem], int, set[int]]:
+    """What was found in each, the files that could not be used, how many items are at another place now, and the rows
+    of tables that say something else."""
     said, bad, failed, n_moved = [], [], [], 0
-    left_out = ""
+    left_out, changed = "", set[int]()
     for one in sources:
         try:
             report = read_source(collection, one, progress=progress)
@@ -75,14 +76,15 @@ def read_sources(
                 raise
             failed.append(str(error))
             continue
-        said.append(str(report))
+        said += [str(report), *report.notes]
         bad += report.bad
         n_moved += report.n_moved
         left_out = report.left_out_sentence  # of all sources
+        changed |= report.changed
     if failed and len(failed) == len(sources):
         raise StoreError(" ".join(failed))
     said += [left_out] if left_out else []
-    return said + [f"not looked at: {sentence}" for sentence in failed], bad, n_moved
+    return said + [f"not looked at: {sentence}" for sentence in failed], bad, n_moved, changed
 
 
 def known_source(entry: Mapping[str, Any]) -> Source:

@@ -75,7 +75,7 @@ class ChangeReport:
     n_new: int
     n_gone: int
     n_changed: int
-    """Items whose file changed; they were placed again."""
+    """Items whose file changed, which were placed again, and rows of tables that say something else."""
     sizes: dict[int, tuple[int, int]]
     """Cluster -> its size before and after."""
     new_items: dict[int, int]
@@ -91,6 +91,8 @@ class ChangeReport:
     movers: tuple[Mover, ...]
     names: dict[int, str]
     """What the clusters are called."""
+    n_back: int = 0
+    """Those of the new items that had been there before, and were gone."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -116,7 +118,12 @@ class ChangeReport:
             said.append(
                 f"{self.n_kept} of {old} items that were there before are in the same cluster ({percent(share, 1)})"
             )
-        told = [(self.n_new, "new"), (self.n_changed, "changed"), (self.n_gone, "gone")]
+        told = [
+            (self.n_new - self.n_back, "new"),
+            (self.n_back, "back"),
+            (self.n_changed, "changed"),
+            (self.n_gone, "gone"),
+        ]
         if counted := ", ".join(f"{n} {word}" for n, word in told if n):
             said.append(counted)
         said += [f"opened: {self._called(c)}, {_items(self.sizes[c][1])}" for c in self.opened]
@@ -150,12 +157,14 @@ def change_report(
     after: tuple[Ids, Ids],
     *,
     changed: Iterable[int] = (),
+    back: Iterable[int] = (),
     names: Mapping[int, str] | None = None,
     movers: Sequence[Mover] | None = None,
 ) -> ChangeReport:
     """Compare two states, each a list of items (ascending) and of their clusters (-1: none).
 
-    changed : items whose file is another one now
+    changed : items whose file is another one now, or whose row says something else
+    back : items that were gone before the first state, and may be there again
     names : what clusters are called
     movers : the items that moved, with reasons (``explain_movers``); found without reasons where None
     """
@@ -188,6 +197,7 @@ def change_report(
         merged=merged,
         movers=tuple(Mover(item, were[item], are[item], "none") for item in moved) if movers is None else tuple(movers),
         names={cluster: name for cluster, name in (names or {}).items() if cluster in every},
+        n_back=len(set(back) & (are.keys() - were.keys())),
     )
 
 
@@ -271,12 +281,14 @@ def standing_before(collection: Store) -> Standing | None:
     return None if newest is None else collection.living.standing(newest.id)
 
 
-def tell_changes(state: State, before: tuple[Ids, Ids], changed: Iterable[int] = ()) -> ChangeReport:
+def tell_changes(
+    state: State, before: tuple[Ids, Ids], changed: Iterable[int] = (), back: Iterable[int] = ()
+) -> ChangeReport:
     """What is different now from a state before, with a reason for every item that moved."""
     collection, standing = state.collection, state.standing
     names = {cluster: name for cluster, (name, _) in collection.living.said().items() if name is not None}
     names = _older_names(collection) | state.names | names
-    report = change_report(before, (standing.ids, standing.clusters), changed=changed, names=names)
+    report = change_report(before, (standing.ids, standing.clusters), changed=changed, back=back, names=names)
     return replace(report, movers=explain_movers(state, report))
 
 

@@ -24,7 +24,7 @@ from ..looks import VIEW, Looks, has_looks
 from ..own_model import own_model, own_texts
 from .alike import HARDLY, alike_to, most_alike_first, read_asked, say_alike
 from .index import Index
-from .search import Query, Term, find_rows, matching, parse_query
+from .search import Query, Term, find_rows, matching, parse_query, say_unknown
 
 __all__ = ["BEST", "NOTHING", "Answer", "Hit", "find_all", "found_mask", "search_all", "word_rankings"]
 
@@ -84,15 +84,19 @@ def search_all(index: Index, text: str, run: Run | None = None, *, language: str
     scores = {} if ranking is None else dict(zip(ranking.rows.tolist(), ranking.scores.tolist(), strict=True))
     first = [*found[tagged[found]].tolist(), *found[~tagged[found]].tolist()]
     hits = [Hit(int(index.ids[row]), "tag" if tagged[row] else "words", scores.get(row)) for row in first]
+    hint = "" if hits else say_unknown(text)
     if ranking is None:
-        return Answer(str(query), hits, [], None, why_not or ("" if hits else "Nothing was found."))
+        nothing = "" if hits else f"Nothing was found. {hint}".strip()
+        return Answer(str(query), hits, [], None, why_not or nothing)
     known = set(first)
     looks = [Hit(int(index.ids[row]), "looks", scores[row]) for row in ranking.rows.tolist() if row not in known]
     n_shown = (
         0 if ranking.answer == "none" else sum(row not in known for row in ranking.rows[: ranking.n_shown].tolist())
     )
     shown = [*hits, *looks[:n_shown]]
-    return Answer(str(query), shown, looks[n_shown:], ranking.answer, _sentence(ranking, len(hits), n_shown))
+    return Answer(
+        str(query), shown, looks[n_shown:], ranking.answer, f"{_sentence(ranking, len(hits), n_shown)} {hint}".strip()
+    )
 
 
 def _alike(index: Index, query: Query, run: Run | None, like: Term) -> Answer:

@@ -44,16 +44,15 @@ class Inventory:
         """What there is to say, one line each."""
         if not self.n_items:
             return ["nothing that can be read: no pictures, clips, documents or rows"]
-        names = {"row": ("row without a file", "rows without a file"), "document": ("text", "texts")}
+        bare = "" if set(self.formats) == {"row"} else " without text or file"
+        names = {"row": (f"row{bare}", f"rows{bare}"), "document": ("text", "texts")}
         kinds = ", ".join(counted(n, *names.get(name, (name, name))) for name, n in list(self.formats.items())[:8])
         lines = [f"{kinds}{', ...' if len(self.formats) > 8 else ''}"]
         if self.n_tags:
             share = self.n_untagged / max(1, self.n_items)
             letters = "" if set(self.scripts) == {"Latin"} else f"; letters: {', '.join(self.scripts)}"
-            lines.append(
-                f"{self.n_tags} different tags, {self.n_tag_uses} in all; {percent(share)} of the items have no tag"
-                f"{letters}"
-            )
+            tags = counted(self.n_tags, "tag", "different tags")
+            lines.append(f"{tags}, {self.n_tag_uses} in all; {percent(share)} of the items have no tag{letters}")
         else:
             lines.append("no tags")
         if self.n_copies:

@@ -26,7 +26,7 @@ from .alike import alike_to, read_asked
 from .index import Index
 from .typical import typical_rows
 
-__all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query"]
+__all__ = ["SORTS", "Query", "Term", "find_rows", "matching", "parse_query", "say_unknown"]
 
 
 KEYS = ("tag", "cluster", "kind", "name", "proposed", "id", "date", "camera", "lens", "near", "like")
@@ -101,6 +101,20 @@ def parse_query(text: str) -> Query:
     if len(terms) > _MOST_TERMS:
         raise ParameterError(f"a search takes at most {_MOST_TERMS} parts; this one has {len(terms)}.")
     return Query(tuple(term for term in terms if term.value or term.kind in FLAGS))
+
+
+def say_unknown(text: str) -> str:
+    """What to say of a search with a field that there is not, which was taken as free words; "" where there is none.
+
+    >>> say_unknown("tag:sea artist:Turner").partition(";")[0]
+    "There is no field 'artist'"
+    """
+    keys = [
+        found["key"] for found in _LEXEME.finditer(text) if found["key"] and not (found["value"] or "").startswith("//")
+    ]
+    unknown = next((key for key in keys if key.lower() not in KEYS), None)
+    listing = ", ".join(f"{key}:" for key in KEYS)
+    return "" if unknown is None else f"There is no field {unknown!r}; fields are {listing}."
 
 
 def _term(found: re.Match[str]) -> Term:
