@@ -186,3 +186,13 @@ def test_items_that_all_lack_every_view_are_told_of(model):
 def test_items_without_any_count_are_told_of():
     with pytest.raises(ViewError, match="no item has any count above 0"):
         manyview.PLSA(2).fit(np.zeros((6, 3)))
+
+
+@pytest.mark.parametrize("n_kinds", [1, 2])
+def test_more_copies_than_a_forest_keeps_neighbours_stay_together(n_kinds):
+    X = np.repeat(np.random.default_rng(0).normal(size=(n_kinds, 5)), 60, axis=0)
+    words = [[f"kind {item // 60}"] for item in range(len(X))]
+    with pytest.warns(ConvergenceWarning, match=f"found {n_kinds} distinct cluster"):
+        model = manyview.TagForest(3, n_estimators=100, random_state=0).fit(X, words)
+    assert all(np.unique(model.labels_[60 * kind : 60 * kind + 60]).size == 1 for kind in range(n_kinds))
+    assert np.array_equal(model.predict(X), model.labels_)

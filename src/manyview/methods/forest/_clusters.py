@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...blocks import row_blocks
 from ..spectral import cluster_rows, leading_eigenpairs, normalised_graph, spectral_rows
 
 __all__ = ["MOST_CLUSTERS", "mean_codes", "spectral_clusters"]
@@ -16,12 +17,19 @@ MOST_CLUSTERS = 20  # looked for where no number is given
 
 
 def spectral_clusters(
-    nearest: Any, present: NDArray[np.bool_], n_clusters: int | None, seed: int, n_jobs: int | None
+    nearest: Any,
+    present: NDArray[np.bool_],
+    n_clusters: int | None,
+    seed: int,
+    n_jobs: int | None,
+    leaves: NDArray[Any] | None = None,
 ) -> tuple[Labels, Labels, NDArray[np.float64]]:
     """Normalised spectral clustering of the graph of nearest neighbours: (items, their labels, eigenvalues).
 
-    Items without any neighbour are left out (each would be a piece of the graph by itself and take an eigenvector),
-    unless hardly any are left. Without a number of clusters, the widest gap between eigenvalues gives it.
+    Items that share every leaf (``leaves``: (n, n_trees), where there are trees) get one label, also where they are
+    more than the neighbours that were kept. Items without any neighbour are left out (each would be a piece of the
+    graph by itself and take an eigenvector), unless hardly any are left. Without a number of clusters, the widest gap
+    between eigenvalues gives it.
     """
     graph = nearest.maximum(nearest.T)
     inside = np.flatnonzero(present & (graph.getnnz(axis=1) > 0))
@@ -42,8 +50,29 @@ def spectral_clusters(
     kept = max(1, int((values[:n_clusters] > 1e-8).sum()))
     rows = spectral_rows(values[:kept], vectors[:, :kept])
     del vectors
-    np.round(rows, 6, out=rows)  # items alike in every leaf stay alike
+    if leaves is not None:
+        rows = _one_for_all(rows, _kinds(leaves, inside))
+    np.round(rows, 6, out=rows)
     return inside, cluster_rows(rows, n_clusters, seed=seed, n_jobs=n_jobs)[0], values
+
+
+def _kinds(leaves: NDArray[Any], items: Labels) -> Labels:
+    """Numbers of items that are equal for those that share every leaf: sums of the leaves with random factors, modulo
+    2^64, which others have in common with a chance of about n^2 / 2^65."""
+    factors = np.random.default_rng(0).integers(2**64, size=leaves.shape[1], dtype=np.uint64, endpoint=False) | 1
+    sums = np.zeros(items.size, dtype=np.uint64)
+    for rows in row_blocks(items.size, 8.0 * leaves.shape[1]):
+        sums[rows] = leaves[items[rows]].astype(np.uint64) @ factors
+    return np.unique(sums, return_inverse=True)[1]
+
+
+def _one_for_all(rows: NDArray[np.float64], kinds: Labels) -> NDArray[np.float64]:
+    """Rows, those of one kind at their mean."""
+    counts = np.bincount(kinds)
+    if counts.size == kinds.size:
+        return rows
+    means = np.column_stack([np.bincount(kinds, weights=column) for column in rows.T]) / counts[:, None]
+    return np.asarray(means[kinds])
 
 
 def mean_codes(codes: NDArray[Any], labels: Labels, n_clusters: int, missing: int) -> NDArray[np.float32]:

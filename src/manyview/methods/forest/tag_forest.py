@@ -20,7 +20,7 @@ from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
-from ...figures import percent
+from ...figures import counted, percent
 from ...steps import still
 from ..base import check_n_clusters, items_with_views, say
 from ._bins import MAX_BINS, Bins, feature_quota
@@ -295,13 +295,14 @@ class TagForest(ClusterMixin, ForestResults):
         if self.verbose:
             say("eigenvectors of the graph of neighbours")
         wanted = None if self.n_clusters is None else int(self.n_clusters)
-        inside, found, self.eigenvalues_ = spectral_clusters(self.neighbors_, has_any, wanted, seed, self.n_jobs)
+        given = (self.neighbors_, has_any, wanted, seed, self.n_jobs, self.leaves_)
+        inside, found, self.eigenvalues_ = spectral_clusters(*given)
         kinds, found = np.unique(found, return_inverse=True)
         self.n_clusters_ = int(kinds.size)
         if wanted is not None and kinds.size < wanted:
             warnings.warn(
-                f"found {kinds.size} distinct clusters, fewer than n_clusters={wanted}: too many items share all "
-                "their leaves.",
+                f"found {counted(kinds.size, 'distinct cluster')}, fewer than n_clusters={wanted}: too many items "
+                "share all their leaves.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
