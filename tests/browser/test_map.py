@@ -62,14 +62,13 @@ def draw_lasso(page, box):
 def find_point(page, box):
     """Move the pointer about until a picture shows that it is on a point."""
     frame = box.bounding_box()
-    for step in range(400):
-        x, y = 10 + (step * 37) % (frame["width"] - 80), 10 + (step * 53) % (frame["height"] - 20)
+    for step in range(800):
+        right, down = (0.7549 * step) % 1, (0.5698 * step) % 1  # spread evenly, however few
+        x, y = 10 + right * (frame["width"] - 80), 10 + down * (frame["height"] - 20)
         page.mouse.move(frame["x"] + x, frame["y"] + y)
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         if box.locator("img").count():
-            page.mouse.move(frame["x"] + x, frame["y"] + y)  # what is shown may be of the place before
-            page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            if box.locator("img").count():
-                return True
+            return True
     return False
 
 
