@@ -201,7 +201,7 @@ def _search_unfitted(found: Any, search: str, more: bool, collection: Path, as_j
     if table:
         rows = [(row["id"], row["path"] or row["key"], _matched(row)) for row in table]
         print_table((">id", "item", "matched by"), rows)
-    if not has_looks(found) and any(one.kind in ("picture", "video") for one in known.values()):
+    if not has_looks(found):
         say(f"\nNext: manyview features {safe(collection)} --view embedding, and pictures are found by what they show")
 
 
