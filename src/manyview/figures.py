@@ -1,8 +1,10 @@
-"""Figures as people read them, the same in the terminal, in the gallery's sentences and in reports."""
+"""Figures and moments as people read them, the same in the terminal, in the gallery's sentences and in reports."""
 
 from __future__ import annotations
 
-__all__ = ["counted", "percent"]
+from datetime import datetime
+
+__all__ = ["counted", "percent", "when"]
 
 
 def percent(share: float, digits: int = 0) -> str:
@@ -21,3 +23,8 @@ def counted(n: int, one: str, many: str | None = None) -> str:
     ('1 item', '0 items', '2 copies')
     """
     return f"{n} {one if n == 1 else many or one + 's'}"
+
+
+def when(stamp: str) -> str:
+    """A moment that we wrote down, as the clock on this machine's wall showed it."""
+    return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -6,6 +6,7 @@ The tables here are the only ones: what is recognised when a folder is read is w
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -15,6 +16,7 @@ from typing import BinaryIO, NamedTuple
 __all__ = [
     "DOCUMENTS",
     "HEAD",
+    "PACKED",
     "PICTURES",
     "RAW",
     "STARTS",
@@ -23,6 +25,7 @@ __all__ = [
     "FileFacts",
     "Kind",
     "ending",
+    "hash_of_file",
     "inside",
     "is_sidecar",
     "may_replace",
@@ -92,8 +95,22 @@ DOCUMENTS = {
     "markdown": "text",
     "htm": "html",
     "html": "html",
+    "xhtml": "html",
     "pdf": "pdf",
+    "docx": "docx",
+    "docm": "docx",
+    "pptx": "pptx",
+    "pptm": "pptx",
+    "ppsx": "pptx",
+    "ppsm": "pptx",
+    "odt": "odt",
+    "odp": "odp",
+    "epub": "epub",
+    "eml": "eml",
+    "rtf": "rtf",
 }
+PACKED = frozenset({"docx", "pptx", "odt", "odp", "epub"})
+"""Formats of documents that are ZIP archives."""
 
 _MAGIC = (
     (b"\xff\xd8\xff", Kind("picture", "jpeg")),
@@ -243,6 +260,15 @@ _REASONS = {
     errno.ENXIO: ("not a file", "it is a pipe, socket, device or folder, not a file."),
     errno.EIO: ("unreadable", "the disk reports an error while reading it."),
 }
+
+
+def hash_of_file(path: str | bytes | os.PathLike[str]) -> str | None:
+    """The SHA-256 of a file of any size; None where there is none that can be read."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
 
 
 def os_problem(error: OSError) -> BadFile:

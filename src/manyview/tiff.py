@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-__all__ = ["Entry", "Order", "Read", "directory", "first_directory"]
+__all__ = ["Entry", "Order", "Read", "directory", "first_directory", "has_pages"]
 
 Order = Literal["little", "big"]
 Read = Callable[[int, int], bytes]
 """So many bytes from a place on; it raises where there are fewer."""
 
+_SUBFILE, _REDUCED = 254, 1
 _SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 9: 4, 10: 8, 13: 4}
 _LITTLE, _BIG = (b"II*\0", b"IIU\0", b"IIRO", b"IIRS"), (b"MM\0*", b"MMOR")  # TIFF; Panasonic's RW2; Olympus's ORF
 _ORDERS: dict[bytes, Order] = {**dict.fromkeys(_LITTLE, "little"), **dict.fromkeys(_BIG, "big")}
@@ -61,3 +62,20 @@ def directory(read: Read, order: Order, at: int) -> tuple[list[Entry], int]:
     except ValueError:  # some writers leave it out at the end of a block
         following = 0
     return found, following
+
+
+def has_pages(read: Read) -> bool:
+    """Does a TIFF hold more pictures than one? Smaller copies of it, such as stamps, are none."""
+    begin = first_directory(read)
+    if begin is None:
+        return False
+    order, at = begin
+    seen = {at}
+    _, following = directory(read, order, at)
+    while following and following not in seen:
+        seen.add(following)
+        entries, following = directory(read, order, following)
+        kinds = [entry.numbers(read, order)[0] for entry in entries if entry.tag == _SUBFILE]
+        if not kinds or not kinds[0] & _REDUCED:
+            return True
+    return False

@@ -205,7 +205,7 @@ def _bombs():
     inner = gzip.compress(bytes(2**20))
     yield Hostile("bombs/50,000 squared.png", _png_of_size(50_000, 50_000), decodes=False)
     yield Hostile("bombs/wide.png", _png_of_size(2**31 - 1, 1), decodes=False)
-    yield Hostile("bombs/flat.png", _flat_png(12_000), decodes=False)
+    yield Hostile("bombs/flat.png", _flat_png(16_000), decodes=False)
     yield Hostile("bombs/ztxt.png", _png_of_size(4, 4, m.chunk(b"zTXt", b"Comment\0\0" + zeros)), decodes=False)
     packed = m.chunk(b"zTXt", b"Raw profile type iptc\0\0" + zeros)
     yield Hostile("bombs/iptc ztxt.png", m.png(packed), "bad metadata", note=True, decodes=False)
@@ -226,7 +226,7 @@ def _bombs():
     )
     yield Hostile("bombs/jpeg size.jpg", _jpeg_of_size(65_500, 65_500), decodes=False)
     yield Hostile("bombs/webp size.webp", b"RIFF\x1a\0\0\0WEBPVP8L\r\0\0\0/\xff\xff\xff\x0f" + bytes(8), decodes=False)
-    yield Hostile("bombs/document.docx", pack.getvalue(), "unsupported", note=True)
+    yield Hostile("bombs/document.docx", pack.getvalue(), "damaged")
     yield Hostile("bombs/42.zip", pack.getvalue(), "unsupported", note=True)
     yield Hostile("bombs/packed.svgz", inner, "unsupported", note=True)
     yield Hostile(

@@ -214,6 +214,9 @@ def test_what_a_file_is_shows_in_its_bytes_not_in_its_name(root):
     (root / "page.html").write_text("<p>words</p>")
     (root / "false.pdf").write_text("words")
     (root / "data.bin").write_bytes(b"\0" * 100)
+    (root / "empty.nef").write_bytes(b"")
+    (root / "lost.CR3").write_bytes(bytes(3000))
+    (root / "network.cap").write_bytes(b"\xd4\xc3\xb2\xa1")
     with create(root) as collection:
         found = {item.key: (item.kind, item.format) for item in collection.items}
         assert found == {
@@ -228,6 +231,9 @@ def test_what_a_file_is_shows_in_its_bytes_not_in_its_name(root):
             "draw.png": "unknown format",
             "false.pdf": "unknown format",
             "data.bin": "unsupported",
+            "empty.nef": "empty",
+            "lost.CR3": "empty",
+            "network.cap": "unsupported",
         }
         assert "SVG" in next(p.sentence for p in collection.items.problems() if p.path == "draw.png")
         assert collection.last_report.formats == {"png": 1, "jpeg": 1, "mp4": 1, "text": 1, "html": 1}
@@ -263,6 +269,30 @@ def test_reading_again_notices_what_is_new_changed_and_gone(root):
             "mine",
         ]
         assert str(collection.read(root)).endswith("0 new, 4 as before")
+
+
+def test_a_sidecar_whose_picture_was_moved_without_it_is_told_of(root):
+    for name in ("a.jpg", "b.jpg", "c.jpg"):
+        (root / name).write_bytes(m.jpeg(m.app13(m.iim(name.encode()))))
+    for name in ("a.jpg.xmp", "b.xmp", "c.xmp"):
+        (root / name).write_bytes(m.xmp("beside"))
+    with create(root) as collection:
+        assert problems(collection) == {} and collection.last_report.left_out_sentences == []
+        (root / "below").mkdir()
+        (root / "a.jpg").rename(root / "below" / "a.jpg")
+        report = collection.read(root)
+        assert problems(collection) == {"a.jpg.xmp": "sidecar alone"} and report.bad == []
+        assert report.left_out_sentences == [
+            "1 sidecar stands without its picture and was not read; `manyview show --problems` lists them"
+        ]
+        (root / "b.jpg").unlink()
+        assert collection.read(root).left_out_sentences == [
+            "2 sidecars stand without their pictures and were not read; `manyview show --problems` lists them"
+        ]
+        (root / "a.jpg.xmp").rename(root / "below" / "a.jpg.xmp")
+        (root / "b.xmp").unlink()
+        assert collection.read(root).left_out_sentences == [] and problems(collection) == {}
+        assert sorted(collection.tagging.words_of(1)) == ["a.jpg", "beside"]
 
 
 def test_a_folder_that_is_not_there_takes_nothing_away(root):

@@ -166,6 +166,22 @@ def test_a_file_that_says_utf8_and_is_not_still_gives_words():
     assert found == ["café", "thé"]
 
 
+@pytest.mark.parametrize("utf8", [True, False])
+@pytest.mark.parametrize(
+    "word", ["Международная выставка современного искусства в Москве", "日本" * 30, "x " * 50, "é" * 40]
+)
+def test_a_keyword_that_iptc_cuts_off_and_xmp_has_whole_is_one_tag(word, utf8):
+    """IPTC has room for 64 bytes; exiftool and others cut there, in the middle of a letter too."""
+    word = word.strip()
+    cut = word.encode()[:64]
+    both = m.jpeg(m.app13(m.iim(cut, b"boat", utf8=utf8)), m.app1_xmp(m.xmp(word, "boat", "boathouse")))
+    assert read(both).tags == ["boat", word, "boathouse"]
+    in_paths = m.jpeg(m.app13(m.iim(cut, utf8=utf8)), m.app1_xmp(m.xmp(paths=(f"Events|{word}",))))
+    assert read(in_paths).tags == [word]
+    alone = m.jpeg(m.app13(m.iim(cut, "кот".encode(), utf8=utf8)))
+    assert read(alone).tags == [cut.decode("utf-8", "ignore").strip(), "кот"]
+
+
 def test_what_cannot_be_a_keyword_is_left_out_and_said():
     found = read(m.jpeg(m.app13(m.iim(b"x" * 10_000, b"do\0g", b" ", b"", b"a/b"))))
     assert found.tags == ["dog", "a/b"]

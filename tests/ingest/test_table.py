@@ -1,6 +1,7 @@
 import json
 import os
 import sys
+import time
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -251,6 +252,17 @@ def test_a_file_that_is_missing_in_several_rows_is_named_with_all_of_them(pictur
     }
 
 
+def test_paths_of_windows_and_addresses(pictures):
+    table = "id,image,text\n1,sub\\c.jpg,one\n2,sub\\gone.png,two\n3,https://example.org/p.png,three\n"
+    with create(pictures, "w.csv", table) as collection:
+        assert [item.path for item in collection.items] == [str(pictures / "sub" / "c.jpg"), None, None]
+        said = {problem.path: problem.sentence for problem in collection.items.problems()}
+    assert said == {
+        "sub\\gone.png": "row 3: there is no such file.",
+        "https://example.org/p.png": "row 4: it is an address, and nothing is fetched; name a file.",
+    }
+
+
 def test_nothing_outside_the_tables_folder_is_read(pictures, tmp_path_factory):
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "secret.jpg").write_bytes(m.jpeg())
@@ -325,6 +337,26 @@ def test_a_table_without_rows_says_so(tmp_path):
         assert len(collection.items) == 0 and problems(collection) == [("t.csv", "empty")]
 
 
+def test_a_cell_may_hold_a_long_text(tmp_path):
+    longest = "word " * 100_000
+    with create(tmp_path, "long.csv", f'id,text\n1,short\n2,"{longest}"\n3,"{3 * longest}"\n4,last\n') as collection:
+        assert [item.key for item in collection.items] == ["1", "2", "4"]
+        assert collection.items.texts()[1] == longest.strip()
+        assert [reason for _, reason in problems(collection)] == ["bad row"]
+
+
+def test_names_of_columns_may_be_many(tmp_path):
+    start = time.process_time()
+    rows = [json.dumps({"id": n, f"own{n}": n, "text": "a b"}) for n in range(20_000)]
+    with create(tmp_path, "own.jsonl", "\n".join(rows)) as collection:
+        assert collection.items.fields()[7] == {"own7": 7}
+        assert collection.last_report.number_columns[:2] == ["own0", "own1"]
+    names = [f"c{n}" for n in range(40_000)]
+    with pytest.raises(errors.StoreError, match="two columns called 'c39999'"):
+        create(tmp_path, "twice.csv", ",".join([*names, names[-1]]) + "\n")
+    assert time.process_time() - start < 20  # seconds; a look at every name for every row takes a minute
+
+
 def test_wide_tables_formulas_and_strange_values(tmp_path):
     wide = ",".join(["id", *(f"c{n}" for n in range(10_000))]) + "\n" + ",".join(["1"] + ["=cmd()"] * 10_000) + "\n"
     with create(tmp_path, "wide.csv", wide) as collection:
@@ -341,6 +373,56 @@ def test_wide_tables_formulas_and_strange_values(tmp_path):
         assert collection.tagging.words_of(1) == ["\ufffdx", "5"]
         assert "lone" in collection.items.texts()[1]
         assert [reason for _, reason in problems(collection)] == ["bad row", "bad row"]
+
+
+def words_of(collection):
+    return [sorted(collection.tagging.words_of(item.id)) for item in collection.items]
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("\"['sea', 'old town']\"", ["old town", "sea"]),
+        ('"[""sea"", ""Smith, John""]"', ["Smith, John", "sea"]),
+        ("\"['sea' 'sand']\"", ["sand", "sea"]),
+        ("[]", []),
+        ('"sea\nsand"', ["sand", "sea"]),
+        ("NA", []),
+        ("NaN", []),
+        ("nap", ["nap"]),
+    ],
+)
+def test_cells_of_tags_as_programs_write_them(tmp_path, cell, words):
+    with create(tmp_path, "t.csv", f"id,text,tags\na,one,{cell}\n") as collection:
+        assert words_of(collection) == [words]
+
+
+def test_what_spreadsheets_add_to_a_table(tmp_path):
+    table = "sep=;\r\nid;text;tags;;\r\na;one, two;sea;;\r\nb;three;sand\r\nc;four;salt;;over\r\n"
+    with create(tmp_path, "t.csv", table) as collection:
+        assert [item.key for item in collection.items] == ["a", "b"] and words_of(collection) == [["sea"], ["sand"]]
+        assert problems(collection) == [("t.csv:5", "bad row")]
+
+
+def test_a_quote_that_is_never_closed_is_said_with_what_it_swallows(tmp_path):
+    table = 'id,text\na,5" nail\nb,"two\nlines"\nc,"open\nd,four\ne,five\n'
+    with create(tmp_path, "t.csv", table) as collection:
+        assert [item.key for item in collection.items] == ["a", "b"]
+        (problem,) = collection.items.problems()
+        assert problem.path == "t.csv:5" and "never closed, so that the 2 lines behind it" in problem.sentence
+
+
+def test_decimal_commas_are_numbers(tmp_path):
+    table = "id;a;b;c\nx;1,5;1,234;7\ny;2;2,345;8\nz;,25;;9\n"
+    with create(tmp_path, "t.csv", table, views={"size": ["a", "c"]}) as collection:
+        assert np.array_equal(collection.views(["size"])["size"], [[1.5, 7], [2, 8], [0.25, 9]])
+        assert collection.last_report.number_columns == []  # the commas of b may stand between thousands
+
+
+@pytest.mark.parametrize(("name", "words"), [("t.xlsx", "as CSV"), ("t.json", "one object a line")])
+def test_tables_in_other_forms_are_told_how_to_come(tmp_path, name, words):
+    with pytest.raises(errors.ParameterError, match=words):
+        create(tmp_path, name, "{}")
 
 
 def test_reading_a_table_again_brings_the_collection_up_to_date(pictures):
@@ -373,3 +455,9 @@ def test_any_bytes_are_a_table_or_a_sentence(tmp_path_factory, content, ending):
         list(rows)
     except errors.StoreError as error:
         assert str(path) in str(error)
+
+
+def test_bad_rows_are_named_in_their_order(tmp_path):
+    rows = [f"{n},a,b" if n in (3, 20, 100) else f"{n},a" for n in range(2, 102)]
+    with create(tmp_path, "t.csv", "\n".join(["id,text", *rows])) as collection:
+        assert [path for path, _ in problems(collection)] == ["t.csv:3", "t.csv:20", "t.csv:100"]

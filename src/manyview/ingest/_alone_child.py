@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from .documents import LONGEST_TEXT
+from .documents import DocumentReader
 from .folder import Scan, read_one
-from .pdf import PdfReader
 from .sidecar import read_sidecar
 
 __all__ = ["main"]
@@ -15,8 +14,8 @@ __all__ = ["main"]
 def main() -> None:
     """Arguments: the folder, the path below it, and the whole paths of sidecars."""
     root, path, *sidecars = sys.argv[1:]
-    with PdfReader(LONGEST_TEXT) as pdf:
-        read_one(root, path, Scan(), None, pdf)
+    with DocumentReader() as documents:
+        read_one(root, path, Scan(), None, documents)
     for name in sidecars:
         read_sidecar(name)
 

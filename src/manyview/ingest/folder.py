@@ -16,7 +16,9 @@ from ..errors import MissingExtra, StoreError
 from ..files import (
     DOCUMENTS,
     HEAD,
+    PACKED,
     PICTURES,
+    RAW,
     VIDEOS,
     BadFile,
     FileFacts,
@@ -31,11 +33,10 @@ from ..files import (
 from ..sandbox import child_environment
 from ..types import Progress
 from .capture import item_fields
-from .documents import LONGEST_TEXT, read_document
+from .documents import DocumentReader
 from .keywords import Keywords, read_keywords
 from .moves import LARGE, content_of, find_moves
-from .pdf import PdfReader
-from .report import UNSUPPORTED, Report
+from .report import ALONE, UNSUPPORTED, Report
 from .sidecar import beside_words, read_sidecar
 
 if TYPE_CHECKING:
@@ -43,8 +44,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Scan", "read_folder", "read_one", "recognise", "scan"]
 
+_HIDDEN = (".", "~$")
+"""How names begin that are passed over: hidden ones, and those of Office's notes that a document is open."""
+_ADVICE = {
+    **dict.fromkeys(
+        ("doc", "dot", "ppt", "pps", "wps", "wpd", "pages", "key", "sxw", "sxi", "fodt", "fodp"),
+        "; save it as DOCX, PPTX or PDF with the program that wrote it, or with LibreOffice",
+    ),
+    **dict.fromkeys(("msg", "mbox"), "; save its mails as EML files"),
+}
 _BATCH = 256
 _BATCH_SECONDS = 2.0
+_ALONE_SENTENCE = "it is a sidecar, and no file of its name is beside it: its keywords belong to no item."
 _ALONE = (sys.executable, "-P", "-m", f"{__package__}._alone_child")
 
 
@@ -76,7 +87,7 @@ def scan(root: str) -> Scan:
         sidecars: dict[str, FileFacts] = {}
         try:
             with os.scandir(os.path.join(root, folder)) as entries:
-                listed = [entry for entry in entries if not entry.name.startswith(".")]
+                listed = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
         except OSError as error:
             bad = os_problem(error)
             found.problems.append(Problem(folder or ".", bad.reason, f"this folder was not read: {bad.sentence}"))
@@ -99,9 +110,12 @@ def scan(root: str) -> Scan:
             except OSError as error:
                 bad = os_problem(error)
                 found.problems.append(Problem(path, bad.reason, bad.sentence))
-        for owner, beside in sidecars_by_owner([*names, *sidecars]).items():
+        owners = sidecars_by_owner([*names, *sidecars])
+        for owner, beside in owners.items():
             path = os.path.join(folder, owner)
             found.sidecars[path] = {os.path.join(folder, name): sidecars[name] for name in beside}
+        for name in sorted(sidecars.keys() - {name for beside in owners.values() for name in beside}):
+            found.problems.append(Problem(os.path.join(folder, name), ALONE, _ALONE_SENTENCE, is_bad=False))
         files.update((os.path.join(folder, name), facts) for name, facts in names.items())
     found.files = dict(sorted(files.items(), key=lambda entry: os.fsencode(entry[0])))
     return found
@@ -133,12 +147,16 @@ def recognise(head: bytes, path: str) -> Kind | None:
         if start.startswith((b"<svg", b"<?xml")):
             raise BadFile("unknown format", f"it is called {what} but is XML or SVG, which is not read.")
         raise BadFile("unknown format", f"it is called {what} but does not begin like one.")
+    if called in RAW and not head.strip(b"\0"):  # others may be something else of that name, such as a `.cap`
+        raise BadFile("empty", "it begins with nothing but zeros." if head else "it is empty.")
     if called in DOCUMENTS:
         if not head:
             raise BadFile("empty", "it is empty.")
-        if DOCUMENTS[called] == "pdf":
-            raise BadFile("unknown format", "it is called a PDF but does not begin like one.")
-        return Kind("document", DOCUMENTS[called])
+        kind = Kind("document", DOCUMENTS[called])
+        if kind.format == "pdf" or (kind.format in PACKED and not head.startswith(b"PK")):
+            secret = "; one that is encrypted with a password cannot be read" if kind.format in PACKED else ""
+            raise BadFile("unknown format", f"it is called {kind.format.upper()} but does not begin like one{secret}.")
+        return kind
     return None
 
 
@@ -149,7 +167,8 @@ def read_folder(collection: Store, source_id: int, root: str, progress: Progress
     """
     if not os.path.isdir(root):
         raise StoreError(
-            f"{root} does not exist or is not a folder. If it is on a disk that is not connected, connect that first."
+            f"{root} does not exist or is not a folder. If it is on a disk that is not connected, connect that first; "
+            "if it was moved, name its new place: manyview add NAME.manyview FOLDER"
         )
     report = Report(root)
     found = scan(root)
@@ -187,8 +206,8 @@ def read_folder(collection: Store, source_id: int, root: str, progress: Progress
     gone = [was.id for was in lost.values() if was.state != "gone" and was.id not in moved]
     items.gone(gone)
     report.n_gone = len(gone)
-    with PdfReader(LONGEST_TEXT) as pdf:
-        for batch in _batches(_read_all(collection, root, todo, found, seen.contents, pdf, progress)):
+    with DocumentReader() as documents:
+        for batch in _batches(_read_all(collection, root, todo, found, seen.contents, documents, progress)):
             _keep(collection, source_id, batch, known, moved, report)
     collection.journal.finish()
     if moved:
@@ -230,7 +249,7 @@ def _read_all(
     paths: list[str],
     found: Scan,
     contents: dict[str, bytes],
-    pdf: PdfReader,
+    documents: DocumentReader,
     progress: Progress | None,
 ) -> Iterator[_Read]:
     import defusedxml.ElementTree  # noqa: F401  first of all: a file is not to blame for the time this takes
@@ -245,7 +264,7 @@ def _read_all(
                 continue
             journal.acquit(path, stamp)
         journal.opening(path, stamp)
-        result = read_one(root, path, found, contents.get(path), pdf)
+        result = read_one(root, path, found, contents.get(path), documents)
         journal.done(path, stamp)
         yield result
         if progress is not None:
@@ -264,17 +283,17 @@ def _dies_alone(root: str, path: str, sidecars: Iterable[str]) -> bool:
     return done.returncode != 0
 
 
-def read_one(root: str, path: str, found: Scan, content: bytes | None, pdf: PdfReader) -> _Read:
+def read_one(root: str, path: str, found: Scan, content: bytes | None, documents: DocumentReader) -> _Read:
     """One file of a folder: what it is, its keywords or text, and those beside it."""
     try:
         with open_regular(os.path.join(root, path)) as (file, now):
             kind = recognise(file.read(HEAD), path)
             if kind is None:
-                sentence = "manyview does not read files of this kind."
+                sentence = f"manyview does not read files of this kind{_ADVICE.get(ending(path), '')}."
                 return _Read(path, None, [Problem(path, UNSUPPORTED, sentence, is_bad=False)])
             text, words = None, Keywords()
             if kind.kind == "document":
-                text, words = read_document(file, kind.format, now.size, pdf)
+                text, words = documents.read(file, kind.format, now.size)
             else:
                 words = read_keywords(file, kind.format)
             if content is None and now.size <= LARGE:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-__all__ = ["Damaged", "iim_from_resources", "keywords"]
+__all__ = ["LONGEST_KEYWORD", "Damaged", "iim_from_resources", "keywords"]
+
+LONGEST_KEYWORD = 64
+"""Bytes of a keyword by the standard; programs cut off what is longer, and write it whole into XMP."""
 
 _KEYWORD = (2, 25)
 _CHARSET = (1, 90)
@@ -74,29 +77,39 @@ def keywords(block: bytes) -> tuple[list[str], str | None]:
                 is_utf8 = value.startswith(_UTF8)
     except Damaged as error:
         trouble = str(error)
-    encoding = "utf-8" if is_utf8 else _guess(b"".join(found))
+    encoding = "utf-8" if is_utf8 else _guess(found)
     return [_decode(value, encoding) for value in found], trouble
 
 
 def _decode(value: bytes, encoding: str) -> str:
     for name in (encoding, "utf-8", "cp1252"):
         try:
-            return value.decode(name)
+            return _whole_letters(value).decode(name) if name == "utf-8" else value.decode(name)
         except UnicodeDecodeError:
             continue
     return value.decode("latin-1")
 
 
-def _guess(text: bytes) -> str:
+def _whole_letters(value: bytes) -> bytes:
+    """UTF-8 without the beginning of a letter that the limit of a keyword has cut."""
+    if len(value) != LONGEST_KEYWORD:
+        return value
+    last = next((n for n in range(1, 4) if value[-n] & 0xC0 != 0x80), 4)  # from its end, the first byte of a letter
+    size = {0xC0: 2, 0xD0: 2, 0xE0: 3, 0xF0: 4}.get(value[-last] & 0xF0, 1)
+    return value[:-last] if size > last else value
+
+
+def _guess(values: list[bytes]) -> str:
     """UTF-8 if it can be, Shift-JIS if it looks like it, else Windows' Latin letters.
 
     Latin letters with accents can form Shift-JIS pairs by chance ("São"), but text in Shift-JIS is full of lead bytes
     of 0x81 to 0x9F, which in Latin text are rare signs, and nearly all of its letters are pairs.
     """
+    text = b"".join(values)
     if text.isascii():
         return "utf-8"
     try:
-        text.decode("utf-8")
+        b"".join(map(_whole_letters, values)).decode("utf-8")
         return "utf-8"
     except UnicodeDecodeError:
         pass

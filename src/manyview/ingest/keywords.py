@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,11 +12,12 @@ from ..collection.tagging import clean_word
 from ..data.tags import match_key
 from .capture import Capture, of_xmp
 from .containers import Block, find_blocks
-from .iptc import Damaged, keywords
+from .iptc import LONGEST_KEYWORD, Damaged, keywords
 from .xmp import Name, read_packet
 
-__all__ = ["LONGEST", "MOST", "Keywords", "gather", "read_keywords", "same_strokes"]
+__all__ = ["LONGEST", "MOST", "Keywords", "gather", "in_brackets", "listed", "read_keywords", "same_strokes", "tidy"]
 
+_WORD = re.compile(r"\s*(\"[^\"]*\"|'[^']*'|[^,\[\]]+)")
 _key = lru_cache(100_000)(match_key)
 
 LONGEST = 500
@@ -76,9 +78,20 @@ def gather(blocks: Iterable[Block], notes: list[tuple[str, str]]) -> Keywords:
                 words["words"] += text.split(";")
         except Damaged as error:
             notes.append(("bad metadata", f"some keywords may be missing: {error}"))
+    whole = [_key(clean_word(word)) for word in (*words["xmp"], *(path[-1] for path in paths if path))]
+    words["iptc"] = [word for word in words["iptc"] if not _is_cut(word, whole)]
     tidied = tidy([word for part in words.values() for word in part], paths, notes)
     tidied.lists, tidied.captures = lists, [*captures["capture"], *captures["xmp"]]
     return tidied
+
+
+def _is_cut(word: str, whole: Iterable[str]) -> bool:
+    """Is a keyword of IPTC the beginning of a longer one, cut off where the standard has its limit?"""
+    room = len(word.encode("utf-8", "replace"))  # up to three bytes less: the last letter did not fit
+    if len(word) > LONGEST_KEYWORD or room < LONGEST_KEYWORD - 3:
+        return False
+    key = _key(clean_word(word))
+    return any(len(other) > len(key) and other.startswith(key) for other in whole)
 
 
 def tidy(words: Iterable[str], paths: Iterable[Iterable[str]], notes: list[tuple[str, str]]) -> Keywords:
@@ -105,6 +118,16 @@ def tidy(words: Iterable[str], paths: Iterable[Iterable[str]], notes: list[tuple
     if len(kept) > MOST:
         notes.append(("too many keywords", f"it has {len(kept)} keywords; the first {MOST} were taken."))
     return Keywords(list(kept.values())[:MOST], list(dict.fromkeys(unique)), notes)
+
+
+def listed(line: str) -> list[str]:
+    """Keywords in one line: between semicolons, or commas where there are none."""
+    return line.split(";" if ";" in line else ",")
+
+
+def in_brackets(line: str) -> list[str]:
+    """Keywords of a list that may be written in brackets, each of them in quotes or not."""
+    return [word.strip().strip("\"'") for word in _WORD.findall(line)]
 
 
 def same_strokes(key: str) -> str:

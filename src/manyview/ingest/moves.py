@@ -21,7 +21,7 @@ from ..files import BadFile, FileFacts, open_regular
 if TYPE_CHECKING:
     from ..collection.store import Store
 
-__all__ = ["LARGE", "Found", "check_places", "content_of", "find_moves", "hash_file", "place_key"]
+__all__ = ["LARGE", "Found", "check_places", "content_of", "find_moves", "hash_file", "is_place_key", "place_key"]
 
 LARGE = 64 * 2**20
 """Files up to so many bytes are read as a whole when they come in; larger ones when views are computed."""
@@ -135,6 +135,11 @@ def _unlikeness(one: Lost, source_id: int, path: str) -> tuple[bool, int, int]:
 def place_key(place: int) -> str:
     """What a row is called that has no id and no file, by its place from 0."""
     return f"row {place + 1}"
+
+
+def is_place_key(key: str) -> bool:
+    _, _, number = key.partition(" ")
+    return number.isdecimal() and key == place_key(int(number) - 1)
 
 
 def check_places(

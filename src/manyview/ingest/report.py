@@ -10,13 +10,16 @@ from ..collection.items import Problem
 from ..figures import counted
 from ..files import PICTURES, RAW, VIDEOS, ending
 
-__all__ = ["UNSUPPORTED", "Report"]
+__all__ = ["ALONE", "UNSUPPORTED", "Report"]
 
 UNSUPPORTED = "unsupported"
 """Why a file of a kind that is not read is no item."""
+ALONE = "sidecar alone"
+"""What there is to say of a sidecar whose picture was moved, renamed or deleted without it."""
 _NOT_MISSED = frozenset("aae db dop ini lnk lrv nksc on1 pp3 thm url".split())
 """Endings of what systems and other programs keep for themselves: thumbnails, edits, databases."""
 _NAMED = 8
+_LISTED = "`manyview show --problems` lists them"
 
 
 @dataclass
@@ -42,7 +45,6 @@ class Report:
     """Of a table: what a column is (id, image, text, tags) -> its name."""
     other_columns: list[str] = field(default_factory=list)
     """Of a table: columns that are kept with the items and serve for nothing else."""
-
     number_columns: list[str] = field(default_factory=list)
     """Those of them that hold numbers."""
     by_place: str = ""
@@ -70,17 +72,18 @@ class Report:
         return Counter(ending(path) for path in paths if not _serves_another(path))
 
     @property
-    def left_out_sentence(self) -> str:
-        """The same in words; empty where there are none."""
-        kinds = self.left_out.most_common()
-        if not kinds:
-            return ""
-        named = ", ".join(f"{n} {kind or 'without an ending'}" for kind, n in kinds[:_NAMED])
-        of_kinds = "of a kind that is" if len(kinds) == 1 else "of kinds that are"
-        return (
-            f"{counted(self.left_out.total(), 'file')} {of_kinds} not read: {named}"
-            f"{', ...' if len(kinds) > _NAMED else ''}; `manyview show --problems` lists them"
-        )
+    def left_out_sentences(self) -> list[str]:
+        """What of the source was not read, in words: files of other kinds, sidecars that belong to no file."""
+        kinds, said = self.left_out.most_common(), []
+        if kinds:
+            named = ", ".join(f"{n} {kind or 'without an ending'}" for kind, n in kinds[:_NAMED])
+            of_kinds = "of a kind that is" if len(kinds) == 1 else "of kinds that are"
+            more = ", ..." if len(kinds) > _NAMED else ""
+            said.append(f"{counted(self.left_out.total(), 'file')} {of_kinds} not read: {named}{more}; {_LISTED}")
+        if n := sum(one.reason == ALONE for one in self.problems):
+            alone = "stands without its picture and was" if n == 1 else "stand without their pictures and were"
+            said.append(f"{counted(n, 'sidecar')} {alone} not read; {_LISTED}")
+        return said
 
     @property
     def differences(self) -> list[str]:

@@ -6,18 +6,22 @@ import csv
 import io
 import json
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import MissingExtra, StoreError
 from ..files import BadFile, open_regular
-from .documents import decode_text
+from .documents import LONGEST_TEXT, decode_text
 from .source import TABLES
 
-__all__ = ["Row", "table_rows"]
+__all__ = ["Row", "separator", "table_rows"]
 
+_SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 _LARGEST = 2 * 2**30
 _LONGEST_LINE = 16 * 2**20
+_LONGEST_NAME = 10_000
 
 
 class Row(NamedTuple):
@@ -44,33 +48,75 @@ def table_rows(path: str) -> tuple[list[str], Iterator[Row]]:
     return _jsonl_rows(path, text) if kind == "jsonl" else _csv_rows(path, text, kind)
 
 
+def separator(text: str) -> tuple[str, int]:
+    """What stands between the cells of a CSV text, and where they begin: behind the line in which programs say so."""
+    told = _SEPARATOR.match(text)
+    if told:
+        return told[1], told.end()
+    return max((",", ";", "\t", "|"), key=text.partition("\n")[0].count), 0
+
+
 def _csv_rows(path: str, text: str, kind: str) -> tuple[list[str], Iterator[Row]]:
-    first = text[: text.find("\n")] if "\n" in text else text
-    mark = "\t" if kind == "tsv" else max((",", ";", "\t", "|"), key=first.count)
-    reader = csv.reader(io.StringIO(text.replace("\0", "\ufffd"), newline=""), delimiter=mark)
+    lines = _Lines(text.replace("\0", "\ufffd"))
+    mark, start = separator(text)
+    if start:
+        next(lines)
+    elif kind == "tsv":
+        mark = "\t"
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_TEXT))  # of every reader; 131,072 letters by itself
+    reader = csv.reader(lines, delimiter=mark)
     try:
         names = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
         raise StoreError(f"{path} cannot be read as a table: {error}.") from error
+    while len(names) > 1 and not names[-1]:
+        names.pop()
+    if (length := max(map(len, names), default=0)) > _LONGEST_NAME:
+        raise StoreError(
+            f"{path} cannot be read as a table: the name of a column has {length} letters. Is a quote missing?"
+        )
     _check_names(path, names)
     if not any(names):
         raise StoreError(f"{path} is empty; a table begins with the names of its columns.")
 
     def rows() -> Iterator[Row]:
         while True:
+            before = lines.n_read
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                yield Row(reader.line_num, {}, f"it cannot be read: {error}.")
+                yield Row(lines.n_read, {}, f"it cannot be read: {error}.")
                 continue
             if cells is None:
                 return
-            if len(cells) == len(names):
-                yield Row(reader.line_num, dict(zip(names, cells, strict=True)))
+            if lines.is_over:  # the reader asked for more
+                n_lost = lines.n_read - before - 1
+                behind = f", so that the {n_lost} lines behind it are no rows" if n_lost else ""
+                yield Row(before + 1, {}, f"a quote opens in it and is never closed{behind}.")
+            elif len(cells) >= len(names) and not any(cells[len(names) :]):
+                yield Row(lines.n_read, dict(zip(names, cells, strict=False)))
             elif cells:
-                yield Row(reader.line_num, {}, f"it has {len(cells)} cells, but the table has {len(names)} columns.")
+                span = f"it begins in line {before + 1} and " if lines.n_read > before + 1 else "it "
+                yield Row(lines.n_read, {}, f"{span}has {len(cells)} cells, but the table has {len(names)} columns.")
 
     return names, rows()
+
+
+class _Lines(Iterator[str]):
+    """The lines of a text, which knows how many were asked for, and whether one more was than there are."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = io.StringIO(text, newline="")
+        self.n_read = 0
+        self.is_over = False
+
+    def __next__(self) -> str:
+        line = self._lines.readline()
+        if not line:
+            self.is_over = True
+            raise StopIteration
+        self.n_read += 1
+        return line
 
 
 def _jsonl_rows(path: str, text: str) -> tuple[list[str], Iterator[Row]]:
@@ -147,6 +193,6 @@ def _first_line(error: Exception) -> str:
 
 
 def _check_names(path: str, names: Sequence[str]) -> None:
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    (twice, n), *_ = Counter(names).most_common(1) or [("", 0)]
+    if n > 1:
         raise StoreError(f"{path} has two columns called {twice!r}. Rename one of them.")

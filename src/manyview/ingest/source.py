@@ -19,6 +19,10 @@ __all__ = ["Source", "read_source"]
 
 TABLES = {".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 FEATURES = (".npy", ".npz", ".mat")
+_ADVICE = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), " Save the sheet as CSV first."),
+    ".json": " Write it as JSON lines first: one object a line.",
+}
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Source:
         if not kind:
             raise ParameterError(
                 f"{os.fspath(source)} is not a folder, a table ({', '.join(TABLES)}) or a file of features "
-                f"({', '.join(FEATURES)})."
+                f"({', '.join(FEATURES)}).{_ADVICE.get(ending, '')}"
             )
         columns = Columns(id, image, text, tags, tag_sep)
         used = [name for name, value in asdict(columns).items() if value is not None]

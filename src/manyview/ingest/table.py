@@ -22,8 +22,8 @@ from ..files import HEAD, BadFile, FileFacts, inside, open_regular
 from ..types import Progress
 from .documents import LONGEST_TEXT
 from .folder import recognise
-from .keywords import tidy
-from .moves import check_places, place_key
+from .keywords import in_brackets, tidy
+from .moves import check_places, is_place_key, place_key
 from .report import Report
 from .rows import Row, table_rows
 from .source import Columns, Source
@@ -40,8 +40,11 @@ _USUAL = {
     "tags": ("tags", "keywords", "tag", "keyword"),
 }
 _SEPARATORS = (";", "|", ",")
+_NONE = frozenset({"NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
+"""What programs write into a cell that holds nothing."""
+_DECIMAL = re.compile(r"[+-]?(0?,\d+|\d+,(\d{1,2}|\d{4,})|\d{4,},\d+|0,\d+)")
+"""A number with a comma that cannot stand between thousands."""
 _SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
-_PLACE = re.compile(r"row [0-9]+")
 _BATCH = 5000
 
 
@@ -57,7 +60,7 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
     reader = _RowReader(source, columns, names, set(wanted), collection.journal)
     report.columns = {role: name for role in _USUAL if (name := getattr(columns, role)) is not None}
     report.other_columns = list(reader.others)
-    report.number_columns = [name for name in reader.others if _holds_numbers(name, head)]
+    report.number_columns = _number_columns(report.other_columns, head)
     known = collection.items.known(source_id)
     said = collection.contents(source_id)
     numbers: list[int] = []
@@ -72,7 +75,7 @@ def read_table(collection: Store, source_id: int, source: Source, progress: Prog
         collection.items.gone(gone)
         here = {row: content for row, content in collection.contents(source_id).items() if content.is_here}
         if reader.n_by_place and known:
-            places = {was.id: key for key, was in collection.items.known(source_id).items() if _PLACE.fullmatch(key)}
+            places = {was.id: key for key, was in collection.items.known(source_id).items() if is_place_key(key)}
             check_places(collection, source.path, places, said, here)
         problems = reader.problems()
         if not reader.n_rows:
@@ -122,9 +125,14 @@ def _listing(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
 
 
-def _holds_numbers(name: str, head: Sequence[Row]) -> bool:
-    cells = [value for row in head if row.trouble is None and _word(value := row.values.get(name))]
-    return bool(cells) and all(math.isfinite(_number(value)) for value in cells)
+def _number_columns(names: Sequence[str], head: Sequence[Row]) -> list[str]:
+    """Those columns that hold something, and nothing but numbers."""
+    held: dict[str, list[Any]] = {name: [] for name in names}
+    for row in head:
+        for name, value in row.values.items():
+            if name in held and _word(value):
+                held[name].append(value)
+    return [name for name, cells in held.items() if cells and all(map(math.isfinite, _numbers(cells)))]
 
 
 class _RowReader:
@@ -136,7 +144,7 @@ class _RowReader:
         self._source, self._columns, self._journal = source, columns, journal
         self._root = source.root
         roles = {columns.id, columns.image, columns.text, columns.tags}
-        self.others = [name for name in names if name not in roles and name not in view_columns]
+        self.others = dict.fromkeys(name for name in names if name not in roles and name not in view_columns)
         self._seen: set[str] = set()
         self._view_columns = view_columns
         self._problems: list[Problem] = []
@@ -159,6 +167,7 @@ class _RowReader:
             self._bad(row, "bad row", f"column {self._columns.id!r} is empty.")
             return None
         image = _path(values.get(self._columns.image)) if self._columns.image else ""
+        is_placed = not (key or image)
         key = key or image or place_key(place)
         if key in self._seen:
             self._bad(row, "duplicate id", f"{key!r} was there before; the first one counts.")
@@ -168,7 +177,7 @@ class _RowReader:
             return None
         self._seen.add(key)
         self.kept.append(place)
-        self.n_by_place += key == place_key(place)
+        self.n_by_place += is_placed
         for column in self._view_columns:
             self.values[column].append(values.get(column))
         self.formats.append(item.format or "row")
@@ -181,11 +190,12 @@ class _RowReader:
         words = tidy(_words(row.values.get(self._columns.tags or ""), self._columns.tag_sep), [], notes).tags
         for reason, sentence in notes:
             self._bad(row, reason, sentence, is_bad=False)
-        fields = {name: _plain(row.values.get(name)) for name in self.others}
+        # by what the row has: of rows of JSON each may have names of its own
+        fields = {name: _plain(value) for name, value in row.values.items() if name in self.others}
         path = facts = kind = None
         if image:
             try:
-                real = inside(self._root, image)
+                real = self._place(image)
                 self._journal.opening(image)
                 with open_regular(real) as (file, facts):
                     kind = recognise(file.read(HEAD), image)
@@ -193,7 +203,7 @@ class _RowReader:
                     raise BadFile("unsupported", "it is not a picture or a video.")
                 path = os.path.relpath(real, self._root)
             except BadFile as error:
-                sentence = "there is no such file." if error.reason == "missing" else error.sentence
+                sentence = _missing(image) if error.reason == "missing" else error.sentence
                 if isinstance(row.values.get(self._columns.image or ""), dict):
                     sentence += " Pictures inside a table are not read; write them to files first."
                 self._unusable[image, error.reason, sentence].append(row.number)
@@ -212,6 +222,11 @@ class _RowReader:
             fields={name: value for name, value in fields.items() if value not in (None, "")} or None,
             tags={"table": words},
         )
+
+    def _place(self, image: str) -> str:
+        """The file that a cell names, which may have been written where strokes lean the other way."""
+        real = inside(self._root, image)
+        return inside(self._root, image.replace("\\", "/")) if "\\" in image and not os.path.lexists(real) else real
 
     def _bad(self, row: Row, reason: str, sentence: str, is_bad: bool = True) -> None:
         name = f"{os.path.basename(self._source.path)}:{row.number}"
@@ -235,16 +250,25 @@ class _RowReader:
             lists = self.values[columns[0]]
             width = next(len(value) for value in lists if isinstance(value, (list, tuple)))
             rows = [
-                value if isinstance(value, (list, tuple)) and len(value) == width else [None] * width for value in lists
+                [_number(part) for part in value]
+                if isinstance(value, (list, tuple)) and len(value) == width
+                else [math.nan] * width
+                for value in lists
             ]
         else:
-            rows = list(zip(*(self.values[column] for column in columns), strict=True))
+            rows = list(map(list, zip(*(_numbers(self.values[column]) for column in columns), strict=True)))
             width = len(columns)
-        matrix = np.array([[_number(value) for value in row] for row in rows], dtype=np.float64).reshape(-1, width)
+        matrix = np.array(rows, dtype=np.float64).reshape(-1, width)
         matrix[~np.isfinite(matrix).all(axis=1)] = np.nan
         if matrix.size and np.isnan(matrix).all():
             raise ViewError(f"view {name!r}: column {columns[0]!r} of the table holds no numbers.")
         return matrix
+
+
+def _missing(image: str) -> str:
+    if image.lower().startswith(("http://", "https://")):
+        return "it is an address, and nothing is fetched; name a file."
+    return "there is no such file."
 
 
 def _rows(numbers: Sequence[int]) -> str:
@@ -307,7 +331,12 @@ def _path(value: Any) -> str:
 def _words(value: Any, sep: str | None) -> list[str]:
     if isinstance(value, (list, tuple)):
         return [_word(part) for part in value]
-    return _word(value).split(sep or ";")
+    text = _word(value)
+    if text in _NONE:
+        return []
+    if text.startswith("[") and text.endswith("]"):  # a list as programs write it
+        return in_brackets(text)
+    return [word for line in text.splitlines() for word in line.split(sep or ";")]
 
 
 def _plain(value: Any) -> Any:
@@ -328,6 +357,12 @@ def _plain(value: Any) -> Any:
         except UnicodeDecodeError:  # nothing to read
             return None
     return _word(value)[:1000]
+
+
+def _numbers(cells: Sequence[Any]) -> list[float]:
+    """The numbers of a column, in which a comma is that of decimals where no other reading makes sense."""
+    has_commas = any(isinstance(cell, str) and _DECIMAL.fullmatch(cell.strip()) for cell in cells)
+    return [_number(cell.replace(",", ".") if has_commas and isinstance(cell, str) else cell) for cell in cells]
 
 
 def _number(value: Any) -> float:

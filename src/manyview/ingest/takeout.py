@@ -38,13 +38,14 @@ def read_takeout(folder: str | os.PathLike[str]) -> list[Brought]:
     for top, _, names in os.walk(folder):
         told = {name: _parsed(os.path.join(top, name)) for name in sorted(names) if name.lower().endswith(".json")}
         albums = [title for facts in told.values() if facts and (title := _album(facts))]
-        beside = set(names) - told.keys()
+        plain = set(names) - told.keys()
+        pictures = {name: facts and _picture_of(name, facts, plain) for name, facts in told.items()}
         for name, facts in told.items():
-            if facts and (picture := _picture_of(name, facts, beside)):
+            if facts and (picture := pictures[name]):
                 people = tuple(("People", who) for who in _people(facts))
                 starred = (("favorite",),) if facts.get("favorited") is True else ()
                 found.append(Brought(os.path.join(top, picture), (*people, *starred), tuple(albums[:1])))
-        plain = beside - {os.path.basename(one.place) for one in found if os.path.dirname(one.place) == top}
+        plain -= set(filter(None, pictures.values()))
         found += [Brought(os.path.join(top, name), (), tuple(albums[:1])) for name in sorted(plain) if albums]
     return found
 

@@ -10,16 +10,17 @@ from hypothesis import strategies as st
 from manyview import Collection
 from manyview.errors import ManyviewError
 from manyview.files import BadFile
-from manyview.ingest import _pdf_child, documents
-from manyview.ingest import pdf as pdf_reading
-from manyview.ingest.documents import html_to_text, read_document
-from manyview.ingest.pdf import PdfReader
+from manyview.ingest.documents import LONGEST_TEXT, DocumentReader, _child
+from manyview.ingest.documents import reader as reading
+from manyview.ingest.documents.pages import html_to_text
+from manyview.ingest.documents.pdf import read_pdf
 
-from . import makers as m
+from .. import makers as m
+from .steps import document
 
 
-def read(content, kind="text", pdf=None):
-    return read_document(io.BytesIO(content), kind, len(content), pdf).text
+def read(content, kind="text", reader=None):
+    return document(content, kind, reader).text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"])
@@ -32,9 +33,9 @@ def test_what_is_not_text_is_refused():
         with pytest.raises(BadFile) as refusal:
             read(content)
         assert refusal.value.reason == reason
-    with pytest.raises(BadFile, match="documents of up to 32 MB"):
-        read_document(io.BytesIO(b""), "text", 50 * 2**20, None)
-    assert len(read(b"word " * 500_000)) == documents.LONGEST_TEXT
+    with pytest.raises(BadFile, match="read up to 32 MB"):
+        DocumentReader().read(io.BytesIO(b""), "text", 50 * 2**20)
+    assert len(read(b"word " * 500_000)) == LONGEST_TEXT
 
 
 @pytest.mark.parametrize(
@@ -44,13 +45,14 @@ def test_what_is_not_text_is_refused():
         ("a<script>var x = '<p>no</p>';</script>b", "a b"),
         ("a<SCRIPT type=x>no</ScRiPt >b<style>no</style>c", "a b c"),
         ("a<!-- no <p> -->b", "a b"),
+        ("<B class=x>T</B>he har<wbr/>bour<br/>wall<a href=x>s</a>", "The harbour wall s"),
         ("1 < 2 and 3 > 2", "1 < 2 and 3 > 2"),
         ("a<script>never closed", "a"),
         ("a<!-- never closed", "a"),
         ("a<b", "a"),
         ("&eacute;&#26085;", "é日"),
         ("", ""),
-        ("İ<script>no</script>b", "İ b"),  # a letter whose small form is longer
+        ("İ<SCRIPT>no</script>b", "İ b"),  # a letter whose small form is longer
     ],
 )
 def test_pages_without_their_markup(page, words):
@@ -95,7 +97,7 @@ def pdf(text):
 
 def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatch):
     pytest.importorskip("pypdf")
-    with PdfReader(1000) as reader:
+    with DocumentReader(1000) as reader:
         assert read(pdf(b"Hello words"), "pdf", reader) == "Hello words"
         first = reader._child
         assert read(pdf(b"again"), "pdf", reader) == "again" and reader._child is first
@@ -109,7 +111,7 @@ def test_pdf_is_read_by_a_child_that_is_replaced_when_a_file_hurts_it(monkeypatc
         last = reader._start()
         monkeypatch.setattr(reader, "_start", lambda: last)
         for limit in ("_SECONDS", "_STARTING"):
-            monkeypatch.setattr(pdf_reading, limit, 0)  # we do not wait at all
+            monkeypatch.setattr(reading, limit, 0)  # we do not wait at all
         with pytest.raises(BadFile) as refusal:
             read(pdf(b"x"), "pdf", reader)
         assert refusal.value.reason == "too slow" and last.process.poll() is not None
@@ -123,19 +125,19 @@ def test_a_pdf_that_hurts_its_child_costs_that_child(monkeypatch, harm, reason):
     pytest.importorskip("pypdf")
     planted = f"""
 import os
-from manyview.ingest import _pdf_child
-real = _pdf_child._answer
-def answer(content, longest):
+from manyview.ingest.documents import _child
+real = _child._answer
+def answer(kind, content, longest):
     if b"harm" in content:
         {harm}
-    return real(content, longest)
-_pdf_child._answer = answer
-_pdf_child.main()
+    return real(kind, content, longest)
+_child._answer = answer
+_child.main()
 """
-    monkeypatch.setattr(pdf_reading._Child, "command", (sys.executable, "-P", "-c", planted))
-    monkeypatch.setattr(pdf_reading, "_SECONDS", 2)
+    monkeypatch.setattr(reading._Child, "command", (sys.executable, "-P", "-c", planted))
+    monkeypatch.setattr(reading, "_SECONDS", 2)
     before = threading.active_count()
-    with PdfReader(1000) as reader:
+    with DocumentReader(1000) as reader:
         assert read(pdf(b"good"), "pdf", reader) == "good"
         with pytest.raises(BadFile) as refusal:
             read(pdf(b"harm"), "pdf", reader)
@@ -146,9 +148,9 @@ _pdf_child.main()
 
 def test_a_child_that_cannot_start_is_our_trouble(monkeypatch):
     pytest.importorskip("pypdf")
-    monkeypatch.setattr(pdf_reading._Child, "command", (sys.executable, "-c", "raise SystemExit('no luck')"))
-    with pytest.raises(ManyviewError, match="did not start: no luck"), PdfReader(1000) as reader:
-        reader.read(pdf(b"words"))
+    monkeypatch.setattr(reading._Child, "command", (sys.executable, "-c", "raise SystemExit('no luck')"))
+    with pytest.raises(ManyviewError, match="did not start: no luck"), DocumentReader(1000) as reader:
+        read(pdf(b"words"), "pdf", reader)
 
 
 def written(keywords=None, packet=None, encryption=None, password=""):
@@ -170,7 +172,7 @@ def written(keywords=None, packet=None, encryption=None, password=""):
 
 @pytest.fixture(scope="module")
 def reader():
-    with PdfReader(1000) as one:
+    with DocumentReader(1000) as one:
         yield one
 
 
@@ -188,7 +190,7 @@ def test_encryption_that_needs_a_further_part_is_said_with_the_command(monkeypat
         raise pypdf.errors.DependencyError("cryptography>=3.1 is required for AES algorithm")
 
     monkeypatch.setattr(pypdf.PdfReader, "decrypt", missing)
-    answer = _pdf_child._answer(written(encryption="AES-256"), 1000)
+    answer = _child._answer("pdf", written(encryption="AES-256"), 1000)
     assert answer["reason"] == "missing extra" and "encrypted with AES" in answer["sentence"]
     assert 'pip install "manyview[pdf]"' in answer["sentence"]
 
@@ -217,14 +219,51 @@ def test_the_keywords_of_a_pdf_are_its_tags(tmp_path, reader, made, words, paths
         assert not collection.last_report.bad and collection.items.texts() == ["Hello words"]
         found = {word.casefold() for word in collection.tags.words_of(0)} if collection.tags.n_tags else set()
         assert found >= {word.casefold() for word in words} and len(found) >= len(words)
-    document = reader.read(written(**made))
-    assert document.words.tags == words and (paths is None or document.words.paths == paths)
+    found = document(written(**made), "pdf", reader)
+    assert found.words.tags == words and (paths is None or found.words.paths == paths)
 
 
 def test_damaged_keywords_cost_no_text(reader):
-    document = reader.read(written(keywords="sea", packet=b"<x><unclosed>"))
-    assert document.text.strip() == "Hello words" and document.words.tags == ["sea"]
-    assert [reason for reason, _ in document.words.notes] == ["bad metadata"]
+    found = document(written(keywords="sea", packet=b"<x><unclosed>"), "pdf", reader)
+    assert found.text == "Hello words" and found.words.tags == ["sea"]
+    assert [reason for reason, _ in found.words.notes] == ["bad metadata"]
+
+
+def test_pages_that_cannot_be_read_cost_no_other_page(monkeypatch):
+    pypdf = pytest.importorskip("pypdf")
+    writer = pypdf.PdfWriter()
+    for word in (b"one", b"two", b"three"):
+        writer.add_page(pypdf.PdfReader(io.BytesIO(pdf(word))).pages[0])
+    held = io.BytesIO()
+    writer.write(held)
+    real = pypdf.PageObject.extract_text
+
+    def extract(page):
+        text = real(page)
+        return text if text not in bad else 1 / 0
+
+    monkeypatch.setattr(pypdf.PageObject, "extract_text", extract)
+    bad = {"two"}
+    found = read_pdf(held.getvalue(), 1000)
+    assert found.text == "one\nthree"
+    assert list(found.notes) == [("bad pages", "the words of 1 of its pages cannot be read.")]
+    bad |= {"one", "three"}
+    with pytest.raises(BadFile, match="none of its pages"):
+        read_pdf(held.getvalue(), 1000)
+
+
+def test_words_parted_at_the_end_of_a_line_are_whole(reader):
+    pytest.importorskip("pypdf")
+    lines = b"har-) Tj 0 -15 Td (bour of Baden-) Tj 0 -15 Td (Baden in 1903-) Tj 0 -15 Td (1904"
+    assert read(pdf(lines), "pdf", reader) == "harbour of Baden- Baden in 1903- 1904"
+
+
+def test_a_pdf_without_words_is_said_to_be_a_scan(reader):
+    pytest.importorskip("pypdf")
+    with pytest.raises(BadFile, match="as those of a scan"):
+        read(pdf(b""), "pdf", reader)
+    with pytest.raises(BadFile, match="no words"):  # shapes whose letters nobody knows
+        read(pdf(b"\\001\\002 \\003"), "pdf", reader)
 
 
 def test_a_pdf_without_the_extra_is_named_with_the_command(monkeypatch, tmp_path):
