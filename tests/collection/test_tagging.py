@@ -56,6 +56,32 @@ def test_names_are_kept_and_matched_without_case_or_form(collection):
     assert collection.tagging.words_of(1) == [composed] and collection.tagging.words_of(2) == [decomposed]
 
 
+def test_a_tag_is_called_as_most_items_spell_it_wherever_it_is_named(collection):
+    from manyview.workflow.proposing.suggest import open_proposals
+
+    tagging = collection.tagging
+    tagging.put({1: {"file": ["Man", "Sea"]}, 2: {"file": ["man"]}, 3: {"file": ["man"]}, 4: {"file": ["Sea"]}})
+    man, sea = tagging.find("MAN"), tagging.find("sea")
+    assert tagging.vocabulary()[man] == tagging.names([man])[man] == tagging.called("MAN") == "man"
+    because = [["tag", "Man", 1.0, [2]]]
+    collection.runs.save_proposals("combined", [(4, man, 0.9, 0.9, None), (2, sea, 0.8, 0.8, because)])
+    assert [one.tag for one in open_proposals(collection)] == ["man", "Sea"]
+    assert [tag for tag, *_ in collection.runs.rows.by_tag(collection.runs.newest("suggest").id, 0.5)] == ["man", "Sea"]
+    assert open_proposals(collection)[1].reason["goes_with"] == ("man",)
+    collection.decide([(4, "MAN")], True)
+    collection.decide([(2, "sea")], False)
+    assert tagging.words_of(1) == ["Man", "Sea"]  # its own spelling
+    assert tagging.words_of(4, tagging.vocabulary()) == ["man", "Sea"]
+    collection.edit_tags("rename", "sea", "SEA")
+    assert collection.decisions.refused(2) == ["SEA"]
+    collection.edit_tags("rename", "man", "Person")
+    assert tagging.called("man") == "Person" and "man" not in collection.tags.names
+    tagging.put({1: {"file": ["MAN"]}, 2: {}, 3: {}, 4: {}})
+    for _ in range(4):
+        collection.undo()
+    assert tagging.vocabulary()[man] == "MAN"  # files were read again since
+
+
 def test_hierarchical_keywords_add_no_tag(collection):
     collection.tagging.put({n: {} for n in range(1, 9)})
     collection.tagging.put_paths({1: {"file": [("Places", "Europe", "Île-de-France")]}, 2: {"sidecar": [("Places",)]}})

@@ -9,8 +9,9 @@ import pytest
 from manyview import Collection
 from manyview.collection.layout import FORMAT
 from manyview.collection.safety.check import problems
-from manyview.errors import StoreError
+from manyview.errors import ReadOnly, StoreError
 
+from ..end_to_end.test_command_line import run
 from .make import told
 
 PACKS = sorted(Path(__file__).parent.glob("format-*.tar.xz"))
@@ -52,3 +53,24 @@ def test_it_lives_on(golden):
             name for name, _ in collection.living.said().values()
         }
     assert problems(path) == []
+
+
+def test_a_command_that_only_looks_brings_it_up_to_date(golden):
+    path, _ = golden
+    shown = run("show", path)
+    assert "has been brought up to date" in shown.stderr and "cluster" in shown.stdout
+    again = run("show", path)
+    assert again.stdout == shown.stdout and not again.stderr
+
+
+def test_where_it_cannot_be_written_a_command_says_what_to_do(golden, monkeypatch):
+    path, _ = golden
+    real = Collection.open
+
+    def only_reading(path, write=False, **more):
+        if write:
+            raise ReadOnly("no")
+        return real(path, **more)
+
+    monkeypatch.setattr(Collection, "open", only_reading)
+    assert "Open it once for writing" in run("show", path, code=1).stderr

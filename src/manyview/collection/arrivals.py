@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from .catalog import Catalog, as_json
+from .catalog import Catalog, as_json, rows_in
 from .items import NewItem, as_bytes
 from .tagging import Tagging
 
@@ -80,13 +80,8 @@ def _row(item: NewItem) -> tuple[Any, ...]:
 
 def _known(catalog: Catalog, source_id: int, keys: Sequence[bytes]) -> dict[bytes, tuple[Any, ...]]:
     """Key -> number, state and columns, of the items that are there."""
-    found: dict[bytes, tuple[Any, ...]] = {}
-    for start in range(0, len(keys), 500):
-        part = keys[start : start + 500]
-        marks = ",".join("?" * len(part))
-        sql = f"SELECT key, id, state, {_COLUMNS} FROM items WHERE source_id = ? AND key IN ({marks})"  # noqa: S608
-        found.update((key, tuple(rest)) for key, *rest in catalog.rows(sql, (source_id, *part)))
-    return found
+    sql = f"SELECT key, id, state, {_COLUMNS} FROM items WHERE source_id = ? AND key IN"  # noqa: S608  names above
+    return {key: tuple(rest) for key, *rest in rows_in(catalog.rows, sql, keys, (source_id,))}
 
 
 def _renew(catalog: Catalog, items: Mapping[bytes, tuple[tuple[Any, ...], NewItem]]) -> None:

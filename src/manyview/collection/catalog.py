@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from .living import Standing
     from .safety.answers import Answers
 
-__all__ = ["Catalog", "as_json", "damaged", "open_read_only"]
+__all__ = ["Catalog", "Rows", "as_json", "damaged", "open_read_only", "rows_in"]
+
+Rows = Callable[..., list[Any]]
+"""Asks a catalogue, whole or damaged: SQL and values in, rows out."""
+_AT_ONCE = 400
+"""Values that one statement is asked about."""
 
 _register = threading.Lock()
 _open_here: Counter[str] = Counter()
@@ -138,11 +143,13 @@ class Catalog:
             raise StoreError(f"{self.path} is not the catalogue of a manyview collection. Nothing was changed.")
         _check_version(self.root, application, version)
         if version < layout.FORMAT and not self.write:
-            raise OldFormat(
+            old = OldFormat(
                 f"{self.root} was written by an older manyview (format {version}, now {layout.FORMAT}). Open it once "
                 f"for writing, which brings it up to date: `manyview serve {self.root}`, or "
                 "Collection.open(path, write=True)."
             )
+            old.root = self.root
+            raise old
 
     @staticmethod
     def refuse_newer(root: Path) -> None:
@@ -282,6 +289,13 @@ class Catalog:
                 f"cannot use {into or self.path}: {error}. Check the free space and the permissions there and run the "
                 "same command again. Nothing that was reported as done is lost."
             ) from error
+
+
+def rows_in(rows: Rows, sql: str, wanted: Sequence[Any], given: Sequence[Any] = ()) -> Iterator[Any]:
+    """The rows of a question that ends in ``IN``, about any number of values; ``given`` are those before them."""
+    for start in range(0, len(wanted), _AT_ONCE):
+        part = wanted[start : start + _AT_ONCE]
+        yield from rows(f"{sql} ({', '.join('?' * len(part))})", (*given, *part))
 
 
 def _never_made(root: Path) -> StoreError:

@@ -112,10 +112,10 @@ class Decisions:
     def refused(self, item_id: int) -> list[str]:
         """Tags a person said no to, of one item."""
         rows = self._catalog.rows(
-            "SELECT name FROM decisions JOIN tags ON tags.id = tag_id WHERE item_id = ? AND answer = 0 ORDER BY tag_id",
-            (item_id,),
+            "SELECT tag_id FROM decisions WHERE item_id = ? AND answer = 0 ORDER BY tag_id", (item_id,)
         )
-        return [row[0] for row in rows]
+        names = self._tagging.names(tag for (tag,) in rows)
+        return [names[tag] for (tag,) in rows]
 
     def answer(self, item_id: int, word: str) -> bool | None:
         """What a person has said about a tag of an item; None where nobody spoke of it."""
@@ -138,7 +138,7 @@ class Decisions:
         by now, and no where the item is gone. Pairs that nobody spoke of are absent."""
         sql = (
             "SELECT item, tag, coalesce((SELECT answer FROM decisions WHERE item_id = item AND tag_id = tag), "
-            "(SELECT 1 FROM item_tags WHERE item_id = item AND tag_id = tag), "
+            "(SELECT 1 FROM said_tags WHERE item_id = item AND tag_id = tag), "
             "(SELECT 0 FROM items WHERE id = item AND state <> 'here')) AS said FROM wanted WHERE said IS NOT NULL"
         )
         return {(item, tag): bool(said) for item, tag, said in self._of_pairs(pairs, sql)}
@@ -146,7 +146,7 @@ class Decisions:
     def only_said(self, pairs: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
         """Those pairs of item and number of a tag that a file or table says, and no person has spoken of."""
         sql = (
-            "SELECT item, tag FROM wanted WHERE EXISTS (SELECT 1 FROM item_tags WHERE item_id = item AND "
+            "SELECT item, tag FROM wanted WHERE EXISTS (SELECT 1 FROM said_tags WHERE item_id = item AND "
             "tag_id = tag) AND EXISTS (SELECT 1 FROM items WHERE id = item AND state = 'here') AND NOT EXISTS "
             "(SELECT 1 FROM decisions WHERE item_id = item AND tag_id = tag)"
         )

@@ -252,7 +252,8 @@ class Items:
     def problems(self) -> list[Problem]:
         """Every file that could not be used, and every note about one that was used in part."""
         rows = self._catalog.rows(
-            "SELECT path, reason, sentence, is_bad, stage FROM problems ORDER BY source_id, path, id"
+            "SELECT path, reason, sentence, is_bad, stage FROM problems "
+            "ORDER BY source_id, rtrim(path, '0123456789'), length(path), path, id"  # row 9 of a table before row 10
         )
         return [
             Problem(as_text(path), reason, sentence, bool(bad), stage) for path, reason, sentence, bad, stage in rows

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .formats import format_1, format_2, format_3, format_4
+from .formats import format_1, format_2, format_3, format_4, format_5
 
 __all__ = ["APPLICATION", "CATALOG", "FORMAT", "MIGRATIONS", "NAMES", "view_folder"]
 
@@ -58,7 +58,7 @@ NAMES = frozenset(
 APPLICATION = 0x6D766577
 """SQLite's application_id, so that the catalogue is known for ours: "mvew"."""
 
-MIGRATIONS = (format_1.SCHEMA, format_2.SCHEMA, format_3.SCHEMA, format_4.SCHEMA)
+MIGRATIONS = (format_1.SCHEMA, format_2.SCHEMA, format_3.SCHEMA, format_4.SCHEMA, format_5.SCHEMA)
 """MIGRATIONS[n] turns format n into format n + 1. Append only: what was released is never edited."""
 
 FORMAT = len(MIGRATIONS)

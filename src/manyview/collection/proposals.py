@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from .catalog import Catalog, as_json
+from .catalog import Catalog, as_json, rows_in
 from .items import as_text
+from .tagging import Tagging
 
 __all__ = ["NewProposal", "Proposal", "ProposalRows", "item_names"]
 
@@ -20,10 +21,6 @@ _ORDER = ("probability DESC", "score DESC", "item_id", "tag_id")
 """Likely ones first."""
 _PARTS = 1000
 """Steps of probability that the catalogue keeps sums for."""
-
-
-_AT_ONCE = 400
-"""Rows looked up by one statement."""
 
 
 class NewProposal(NamedTuple):
@@ -58,8 +55,9 @@ class Proposal(NamedTuple):
 class ProposalRows:
     """The proposals in the catalogue."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, tagging: Tagging) -> None:
         self._catalog = catalog
+        self._tagging = tagging
 
     def replace(self, run_id: int, proposals: Iterable[NewProposal]) -> None:
         """Keep the proposals of a run in place of all earlier ones."""
@@ -86,12 +84,7 @@ class ProposalRows:
             "INSERT INTO proposal_sums SELECT run_id, 0, part, sum(n), sum(total) FROM proposal_sums GROUP BY 1, 2, 3"
         )
         # Others may have written while the proposals were worked out: what is not open any more is asked now.
-        self._catalog.run(
-            "UPDATE proposals SET is_open = 0 WHERE EXISTS (SELECT 1 FROM items WHERE items.id = proposals.item_id "
-            "AND state <> 'here') OR EXISTS (SELECT 1 FROM decisions AS d WHERE d.item_id = proposals.item_id AND "
-            "d.tag_id = proposals.tag_id) OR EXISTS (SELECT 1 FROM item_tags AS t WHERE "
-            "t.item_id = proposals.item_id AND t.tag_id = proposals.tag_id)"
-        )
+        self._catalog.run("UPDATE proposals SET is_open = 0 WHERE (run_id, item_id, tag_id) IN closed_proposals")
 
     @contextmanager
     def _indexes_at_the_end(self) -> Iterator[None]:
@@ -139,13 +132,14 @@ class ProposalRows:
         told = "reason" if reasons else "NULL"
         last = ", ".join(f"found.{one}" for one in _ORDER)
         rows = self._catalog.rows(
-            f"WITH found AS MATERIALIZED ({inner}) SELECT found.item_id, name, p.score, p.probability, {told}, "  # noqa: S608
+            f"WITH found AS MATERIALIZED ({inner}) SELECT found.item_id, found.tag_id, p.score, p.probability, {told}, "  # noqa: S608
             "p.untouched FROM found CROSS JOIN proposals AS p ON p.run_id = ? AND p.item_id = found.item_id "
-            f"AND p.tag_id = found.tag_id CROSS JOIN tags ON tags.id = found.tag_id ORDER BY {last}",
+            f"AND p.tag_id = found.tag_id ORDER BY {last}",
             [run_id, *chosen.values(), -1 if top is None else int(top), int(offset), run_id],
         )
+        names = self._tagging.names(row[1] for row in rows)
         return [
-            Proposal(item, tag, score, sure, json.loads(reason) if reason else None, untouched)
+            Proposal(item, names[tag], score, sure, json.loads(reason) if reason else None, untouched)
             for item, tag, score, sure, reason, untouched in rows
         ]
 
@@ -184,11 +178,12 @@ class ProposalRows:
         """Tags, how many of their open proposals are at least so likely (to the thousandth), and how many of those
         should be right; the tag with the most right ones first."""
         rows = self._catalog.rows(
-            "SELECT name, sum(n), sum(total) FROM proposal_sums JOIN tags ON tags.id = tag_id WHERE run_id = ? AND "
+            "SELECT tag_id, sum(n), sum(total) FROM proposal_sums WHERE run_id = ? AND "
             "tag_id <> 0 AND part >= ? GROUP BY tag_id HAVING sum(n) > 0 ORDER BY sum(total) DESC, tag_id",
             (run_id, round(_PARTS * least)),
         )
-        return [(name, int(n), float(total)) for name, n, total in rows]
+        names = self._tagging.names(row[0] for row in rows)
+        return [(names[tag], int(n), float(total)) for tag, n, total in rows]
 
     def above(self, run_id: int, min_probability: float, tag_id: int | None = None) -> tuple[int, float]:
         """How many open proposals are at least so likely, and the sum of their probabilities."""
@@ -211,12 +206,7 @@ class ProposalRows:
 
     def item_kinds(self, ids: Iterable[int]) -> dict[int, str]:
         """Picture, video, document or row, of some items."""
-        numbers, found = list(dict.fromkeys(ids)), {}
-        for start in range(0, len(numbers), _AT_ONCE):
-            part = numbers[start : start + _AT_ONCE]
-            sql = f"SELECT id, kind FROM items WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608  only marks
-            found.update(dict(self._catalog.rows(sql, part)))
-        return found
+        return dict(rows_in(self._catalog.rows, "SELECT id, kind FROM items WHERE id IN", list(dict.fromkeys(ids))))
 
     def item_names(self, ids: Iterable[int]) -> dict[int, str]:
         """What the owner calls these items; those that there are not are left out."""
@@ -225,9 +215,5 @@ class ProposalRows:
 
 def item_names(catalog: Catalog, ids: Iterable[int]) -> dict[int, str]:
     """Numbers of items -> what their owner calls them, for those that there are."""
-    numbers, found = list(dict.fromkeys(ids)), {}
-    for start in range(0, len(numbers), _AT_ONCE):
-        part = numbers[start : start + _AT_ONCE]
-        sql = f"SELECT id, key FROM items WHERE id IN ({', '.join('?' * len(part))})"  # noqa: S608  only marks
-        found.update({number: as_text(key) for number, key in catalog.rows(sql, part)})
-    return found
+    rows = rows_in(catalog.rows, "SELECT id, key FROM items WHERE id IN", list(dict.fromkeys(ids)))
+    return {number: as_text(key) for number, key in rows}

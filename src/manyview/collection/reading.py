@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..types import Ints
-from .catalog import Catalog
+from .catalog import Catalog, rows_in
 from .items import as_text
 from .sorted_numbers import read_numbers, read_pairs
 
 __all__ = ["CopyRow", "ItemFile", "Reading"]
-
-_AT_ONCE = 500
-"""Rows looked up by one statement."""
 
 
 class ItemFile(NamedTuple):
@@ -76,12 +73,12 @@ class Reading:
 
     def keys(self, ids: Sequence[int]) -> dict[int, bytes]:
         """What the owner calls some items, as it is on disk."""
-        return dict(self._some("SELECT id, key FROM items WHERE id IN", ids))
+        return dict(rows_in(self._catalog.rows, "SELECT id, key FROM items WHERE id IN", ids))
 
     def openings(self, ids: Sequence[int], length: int) -> dict[int, str]:
         """The first letters of some items' texts, of those that have one."""
         sql = f"SELECT id, substr(text, 1, {int(length)}) FROM items WHERE text IS NOT NULL AND id IN"  # noqa: S608
-        return dict(self._some(sql, ids))
+        return dict(rows_in(self._catalog.rows, sql, ids))
 
     def texts(self, length: int) -> dict[int, str]:
         """The first letters of the texts of all items that have one."""
@@ -143,15 +140,12 @@ class Reading:
         return self._numbers("SELECT rowid AS n FROM item_words WHERE item_words MATCH ?", asked)
 
     def pairs_proposed(self, run_id: int, least: float | None = None) -> Ints:
-        """Item and tag of what a run proposed, open or not; of at least a probability, where one is given."""
+        """Item and tag of what a run proposed, answered or not, but for tags that are not proposed any more; of at
+        least a probability, where one is given."""
+        where = "run_id = ? AND tag_id NOT IN silent_tags"
         if least is None:
-            return read_pairs(self._catalog, "proposals", "run_id = ?", [run_id])
-        return read_pairs(self._catalog, "proposals", "run_id = ? AND probability >= ?", [run_id, least])
+            return read_pairs(self._catalog, "proposals", where, [run_id])
+        return read_pairs(self._catalog, "proposals", f"{where} AND probability >= ?", [run_id, least])
 
     def _numbers(self, sql: str, *values: Any) -> Ints:
         return read_numbers(self._catalog, sql, values)
-
-    def _some(self, sql: str, ids: Sequence[int]) -> Iterable[Any]:
-        for start in range(0, len(ids), _AT_ONCE):
-            part = ids[start : start + _AT_ONCE]
-            yield from self._catalog.rows(f"{sql} ({', '.join('?' * len(part))})", part)

@@ -19,6 +19,7 @@ from .catalog import Catalog, as_json
 from .history import now
 from .living import Living
 from .proposals import NewProposal, Proposal, ProposalRows
+from .tagging import Tagging
 
 __all__ = ["ClusterRow", "Proposal", "Run", "Runs"]
 
@@ -65,9 +66,9 @@ _SELECT = "SELECT id, kind, method, settings, views, figures, made_at, seconds, 
 class Runs:
     """The runs that were kept, oldest first: iterate, count, look one up."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, tagging: Tagging) -> None:
         self._catalog = catalog
-        self.rows = ProposalRows(catalog)
+        self.rows = ProposalRows(catalog, tagging)
 
     def __len__(self) -> int:
         return int(self._catalog.value("SELECT count(*) FROM runs"))

@@ -286,6 +286,11 @@ class Segments:
     def _ids_here(self) -> NDArray[np.int64]:
         return distinct(read_numbers(self._catalog, "SELECT id AS n FROM items WHERE state = 'here'"))
 
+    def mark(self, name: str) -> bytes:
+        """Bytes that are others when any row of a view is."""
+        held = self._segments(self.info(name))
+        return b"".join(segment.name.encode() + segment.items.tobytes() for segment in held)
+
     def _segments(self, info: ViewInfo) -> list[Segment]:
         rows = self._catalog.rows(
             "SELECT id, name, n_values, items FROM segments WHERE view_id = ? ORDER BY id", (info.id,)

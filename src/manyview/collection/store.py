@@ -81,11 +81,11 @@ class Store:
             self._release()
             raise
         self.items = Items(self._catalog)
-        self.runs = Runs(self._catalog)
+        self.tagging = Tagging(self._catalog)
+        self.runs = Runs(self._catalog, self.tagging)
         self.living = Living(self._catalog)
         self.history = History(self._catalog)
         self.thumbs = Thumbs(self._catalog)
-        self.tagging = Tagging(self._catalog)
         self.vocabulary = Vocabulary(self._catalog)
         self.writes = Writes(self._catalog)
         self.whereabouts = Whereabouts(self._catalog)
@@ -272,7 +272,10 @@ class Store:
                 f"{path} is a file that {self.path} was made of, and would be lost. Nothing was written; "
                 "choose another name."
             )
-        if is_ours is not None and not full.is_dir() and not may_replace(full, is_ours):
+        if is_ours is None:
+            return
+        durable.check_output_place(Path(path))
+        if not may_replace(full, is_ours):
             raise ParameterError(
                 f"{path} is there already, and is not an earlier list or page of this kind: it would be lost. "
                 "Nothing was written; choose another name, or move that file away first."

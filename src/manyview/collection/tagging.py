@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from ..data.tags import TagTable, match_key
 from ..types import Ints
-from .catalog import Catalog, as_json
+from .catalog import Catalog, as_json, rows_in
 from .sorted_numbers import distinct, known_pairs, read_numbers, read_pairs, taken_apart
 from .vocabulary import HOLDERS, Arrangement, read_care
 
 __all__ = ["Tagging", "clean_word", "word_key"]
 
 _NOTHING: frozenset[Any] = frozenset()
+_NAMES = "SELECT id, tags.name, tag_care.name FROM tags LEFT JOIN tag_care ON tag_id = id"
 
 
 def clean_word(word: str) -> str:
@@ -46,6 +47,8 @@ class Tagging:
         self._catalog = catalog
         self._known: dict[str, tuple[int, str]] = {}
         """Spellings seen so far -> number and name of the tag."""
+        self._spelled: tuple[int, dict[int, str]] = (-1, {})
+        """The version of what files say, and what ``_usual`` found there."""
 
     def number(self, word: str) -> int:
         """The number of a tag, which may be known by an alias; a new word joins the vocabulary."""
@@ -66,12 +69,39 @@ class Tagging:
         return None if found is None else int(found)
 
     def vocabulary(self) -> dict[int, str]:
-        """Every tag by number, as a person spelled it or else as it was first written."""
-        return dict(
-            self._catalog.rows(
-                "SELECT id, coalesce(tag_care.name, tags.name) FROM tags LEFT JOIN tag_care ON tag_id = id"
+        """Every tag by number: as a person spelled it, else as most items do, on ties in small letters."""
+        return self._named(self._catalog.rows(_NAMES))
+
+    def names(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Some tags by number, spelled as in ``vocabulary``."""
+        wanted = as_json(sorted(set(numbers)))
+        return self._named(self._catalog.rows(f"{_NAMES} WHERE id IN (SELECT value FROM json_each(?))", (wanted,)))  # noqa: S608
+
+    def called(self, word: str) -> str:
+        """What a tag is called now, by any of its spellings or aliases; a word that is no tag stays as it is."""
+        number = self.find(word)
+        return word if number is None else self.names([number])[number]
+
+    def _named(self, rows: Iterable[tuple[int, str, str | None]]) -> dict[int, str]:
+        usual = self._usual()
+        return {tag: cared or usual.get(tag, name) for tag, name, cared in rows}
+
+    def _usual(self) -> dict[int, str]:
+        """Tags that items spell in several ways -> the one that most of them use; found anew when files were read."""
+        version = int(self._catalog.value("SELECT n FROM versions WHERE part = 'tags'"))
+        if self._spelled[0] != version:
+            counts: dict[int, dict[str, int]] = defaultdict(dict)
+            rows = self._catalog.rows(
+                "SELECT tag_id, coalesce(spelling, name) AS word, name, count(DISTINCT item_id) FROM item_tags JOIN "
+                "tags ON id = tag_id WHERE tag_id IN (SELECT tag_id FROM item_tags WHERE spelling IS NOT NULL) "
+                "GROUP BY tag_id, word"
             )
-        )
+            for tag, word, name, n in rows:
+                if match_key(word) == match_key(name):
+                    counts[tag][word] = n
+            usual = {tag: min(found, key=lambda word: (-found[word], word.swapcase())) for tag, found in counts.items()}
+            self._spelled = (version, usual)
+        return self._spelled[1]
 
     def carriers(self, word: str) -> Ints:
         """The items that have a tag, by what counts, ascending."""
@@ -139,12 +169,9 @@ class Tagging:
 
     def _said_before(self, table: str, columns: Sequence[str], items: Sequence[int]) -> dict[int, set[Any]]:
         found: dict[int, set[Any]] = {}
-        for start in range(0, len(items), 500):
-            part = items[start : start + 500]
-            marks = ", ".join("?" * len(part))
-            sql = f"SELECT {', '.join(columns)} FROM {table} WHERE item_id IN ({marks})"  # noqa: S608  names of ours
-            for known in self._catalog.rows(sql, part):
-                found.setdefault(known[0], set()).add(tuple(known))
+        sql = f"SELECT {', '.join(columns)} FROM {table} WHERE item_id IN"  # noqa: S608  names of ours
+        for known in rows_in(self._catalog.rows, sql, items):
+            found.setdefault(known[0], set()).add(tuple(known))
         return found
 
     def _tag_row(self, item: int, source: str, word: str) -> tuple[int, int, str, str | None]:
@@ -172,26 +199,27 @@ class Tagging:
         care = read_care(self._catalog)
         return Arrangement((tuple(json.loads(row[0])) for row in rows), self.vocabulary() if care else {}, care)
 
-    def words_of(self, item_id: int) -> list[str]:
-        """The tags an item is known to carry, as they were written on it."""
-        found = sorted(self._shown(item_id), key=lambda row: row[0])
+    def words_of(self, item_id: int, names: Mapping[int, str] | None = None) -> list[str]:
+        """The tags an item is known to carry, as they were written on it; others as in ``names``, where that is at
+        hand (``vocabulary``), else as they were first written."""
+        found = sorted(self._shown(item_id, names), key=lambda row: row[0])
         spelled: dict[int, str] = {}
         for tag, word, is_spelled, _ in found:
             if tag not in spelled or is_spelled:
                 spelled[tag] = word
         return list(spelled.values())
 
-    def origins_of(self, item_id: int) -> list[tuple[str, str]]:
-        """The tags an item is known to carry, each with where it comes from: those of files and tables first.
+    def origins_of(self, item_id: int, names: Mapping[int, str] | None = None) -> list[tuple[str, str]]:
+        """The tags of ``words_of``, each with where it comes from: those of files and tables first.
 
         "person" where only a person says so, else the first of "file", "sidecar" and "table".
         """
         found: dict[int, tuple[str, str]] = {}
-        for tag, word, _, source in self._shown(item_id):
+        for tag, word, _, source in self._shown(item_id, names):
             found.setdefault(tag, (word, source or "person"))
         return list(found.values())
 
-    def _shown(self, item_id: int) -> list[tuple[int, str, bool, str | None]]:
+    def _shown(self, item_id: int, names: Mapping[int, str] | None = None) -> list[tuple[int, str, bool, str | None]]:
         """Tags of an item: number, word, whether the item spells it so itself, and who says it."""
         rows = self._catalog.rows(  # by the item's own rows of each table: ``known_tags`` would be made for all items
             "SELECT pairs.tag_id, spelling, tags.name, own_id, tag_care.name, source FROM ("
@@ -205,8 +233,10 @@ class Tagging:
         shown = []
         for tag, spelling, name, own, cared, source in rows:
             # what a person says counts, and an alias is shown as what it counts as
-            is_own = cared is None and spelling is not None and own == tag
-            shown.append((tag, spelling if is_own else cared or name, is_own, source))
+            if cared is None and own == tag:
+                shown.append((tag, spelling or name, spelling is not None, source))
+            else:
+                shown.append((tag, cared or (names or {}).get(tag, name), False, source))
         return shown
 
     def pairs_said(self) -> Ints:
@@ -235,26 +265,6 @@ class Tagging:
             [names[number] for number in numbers.tolist()],
             _matrix(no, n_items, numbers),
         )
-
-    def names(self, numbers: Iterable[int]) -> dict[int, str]:
-        """Each tag in its most frequent spelling; on ties small letters first, as ``TagTable.from_lists`` does."""
-        wanted = set(numbers)
-        names = {number: name for number, name in self.vocabulary().items() if number in wanted}
-        spellings: dict[int, Counter[str]] = defaultdict(Counter)
-        rows = self._catalog.rows(
-            "SELECT tag_id, spelling, count(DISTINCT item_id) FROM item_tags WHERE tag_id IN "
-            "(SELECT tag_id FROM item_tags WHERE spelling IS NOT NULL) GROUP BY tag_id, spelling"
-        )
-        for number, spelling, count in rows:
-            if number in wanted:
-                spellings[number][spelling or names[number]] += count
-        care = read_care(self._catalog)
-        for number, found in spellings.items():
-            if number in care and care[number].name is not None:
-                continue
-            found = Counter({word: n for word, n in found.items() if match_key(word) == match_key(names[number])})
-            names[number] = min(found or [names[number]], key=lambda word: (-found[word], word.swapcase()))
-        return names
 
 
 def _matrix(pairs: tuple[Ints, Ints], n_items: int, numbers: NDArray[np.int64]) -> Any:

@@ -36,8 +36,13 @@ class Care(NamedTuple):
         return not (self.is_silent or self.is_retired or self.alias_of is not None)
 
 
+_SAID = (
+    "SELECT item_id FROM said_tags WHERE tag_id = ?1 AND own_id IN "
+    "(SELECT ?1 UNION ALL SELECT tag_id FROM tag_care WHERE alias_of = ?1)"
+)
+"""The items of which files and tables say one tag; by the words that count as it, which an index finds."""
 HOLDERS = (
-    "SELECT item_id FROM said_tags WHERE tag_id = ?1 "
+    f"{_SAID} "  # noqa: S608  a constant
     "EXCEPT SELECT item_id FROM decisions WHERE tag_id = ?1 AND answer = 0 "
     "UNION SELECT item_id FROM decisions WHERE tag_id = ?1 AND answer = 1"
 )
@@ -72,6 +77,16 @@ class Vocabulary:
     def care(self) -> dict[int, Care]:
         """Every tag that a person said something of, by number."""
         return read_care(self._catalog)
+
+    def respelled(self) -> dict[str, str]:
+        """The words that people spelled anew or put under another, by their keys -> what each is called now."""
+        rows = self._catalog.rows(
+            "SELECT own.folded, coalesce((SELECT name FROM tag_care WHERE tag_id = now.id), now.name) "
+            "FROM tag_care AS said JOIN tags AS own ON own.id = said.tag_id "
+            "JOIN tags AS now ON now.id = coalesce(said.alias_of, own.id) "
+            "WHERE said.name IS NOT NULL OR said.alias_of IS NOT NULL ORDER BY own.id"
+        )
+        return dict(rows)
 
     def uses(self) -> dict[int, TagUse]:
         """How every tag is used that is on some item."""
@@ -117,10 +132,8 @@ class Vocabulary:
 
     def spoken_of(self, tag: int) -> set[int]:
         """Items of which a file, a table or a person says anything about a tag."""
-        rows = self._catalog.rows(
-            "SELECT item_id FROM said_tags WHERE tag_id = ?1 UNION SELECT item_id FROM decisions WHERE tag_id = ?1",
-            (tag,),
-        )
+        sql = f"{_SAID} UNION SELECT item_id FROM decisions WHERE tag_id = ?1"  # noqa: S608  a constant
+        rows = self._catalog.rows(sql, (tag,))
         return {row[0] for row in rows}
 
     def with_files(self, items: Iterable[int]) -> int:

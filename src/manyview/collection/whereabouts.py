@@ -6,14 +6,11 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..files import FileFacts
-from .catalog import Catalog
+from ..files import FileFacts, hash_of_file
+from .catalog import Catalog, rows_in
 from .items import as_bytes, as_text
 
 __all__ = ["Lost", "Move", "Whereabouts", "aside"]
-
-_AT_ONCE = 400
-"""Rows looked up by one statement."""
 
 _OF_FOLDERS = (
     "SELECT items.id, source_id, root, items.path, key, size, mtime_ns, device, inode, items.content, state "
@@ -58,11 +55,8 @@ class Whereabouts:
     def elsewhere(self, source_id: int, sizes: Iterable[int]) -> list[Lost]:
         """Items of other folders whose files have one of these sizes and are not there now."""
         wanted = sorted(set(sizes))
-        rows = []
-        for start in range(0, len(wanted), _AT_ONCE):
-            part = wanted[start : start + _AT_ONCE]
-            marks = ", ".join("?" * len(part))
-            rows += self._catalog.rows(f"{_OF_FOLDERS} AND items.path IS NOT NULL AND size IN ({marks})", part)
+        sql = f"{_OF_FOLDERS} AND items.path IS NOT NULL AND size IN"
+        rows = list(rows_in(self._catalog.rows, sql, wanted))
         if wanted:  # those whose places others have taken are gone in any case
             rows += self._catalog.rows(f"{_OF_FOLDERS} AND items.path IS NULL AND state = 'gone' AND size IS NOT NULL")
         found = []
@@ -111,12 +105,21 @@ class Whereabouts:
 
     def _move_written(self, moves: Sequence[Move]) -> None:
         """Files that manyview wrote for these items, and that went with them, can still be taken back."""
-        pairs = []
+        places: dict[bytes, bytes] = {}
         for one in moves:
             stems = os.path.splitext(one.old)[0], os.path.splitext(one.new)[0]
             ways = [(one.old, one.new), *((f"{a}.xmp", f"{b}.xmp") for a, b in ((one.old, one.new), stems))]
-            pairs += [(as_bytes(new), as_bytes(old)) for old, new in ways if os.path.lexists(new)]
-        self._catalog.run_many("UPDATE writes SET path = ? WHERE path = ?", pairs)
+            places |= {as_bytes(old): as_bytes(new) for old, new in ways if os.path.lexists(new)}
+        sql = "SELECT batch_id, number, path, after FROM writes WHERE path IN"
+        written = list(rows_in(self._catalog.rows, sql, list(places)))
+        self._catalog.run_many(
+            "UPDATE writes SET path = ? WHERE batch_id = ? AND number = ?",
+            [
+                (places[path], batch, number)
+                for batch, number, path, after in written
+                if not _has_stayed(path, places[path], after)
+            ],
+        )
 
     def take_over(self, old: int, new: int) -> int:
         """A new item turns out to be one that was thought gone: the old one goes on in its place. Its source."""
@@ -243,3 +246,11 @@ class Whereabouts:
 def aside(key: bytes, item: int) -> bytes:
     """A key that no file can have, for an item whose place another one has taken."""
     return key.partition(b"\0")[0] + b"\0" + str(item).encode()
+
+
+def _has_stayed(old: bytes, new: bytes, after: str) -> bool:
+    """Is a file that was written still where it was, though there is another one at the new place of its item?"""
+    if not os.path.lexists(old):
+        return False
+    held = [hash_of_file(place) for place in (old, new)]
+    return held[0] == after != held[1]

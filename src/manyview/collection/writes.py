@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from .. import durable
 from ..data.tags import match_key
 from ..files import FileFacts
-from .catalog import Catalog, as_json
+from .catalog import Catalog, as_json, rows_in
 from .history import now
 from .items import as_bytes, as_text
 from .tagging import Tagging
+from .vocabulary import HOLDERS
 
 __all__ = ["Batch", "Write", "Writes", "remove_temporary", "temporary"]
 
@@ -115,35 +116,28 @@ class Writes:
 
     def places(self, ids: Iterable[int]) -> dict[int, tuple[str, str, str, str]]:
         """Item -> root of its source, path below it, sidecars as they were read, kind of the source."""
-        wanted, rows = sorted(map(int, ids)), []
-        for start in range(0, len(wanted), 500):
-            part = wanted[start : start + 500]
-            rows += self._catalog.rows(
-                "SELECT items.id, root, items.path, beside, sources.kind FROM items "  # noqa: S608  only marks
-                f"JOIN sources ON sources.id = source_id WHERE items.id IN ({', '.join('?' * len(part))}) "
-                "AND items.path IS NOT NULL ORDER BY items.id",
-                part,
-            )
+        sql = (
+            "SELECT items.id, root, items.path, beside, sources.kind FROM items JOIN sources ON sources.id = source_id "
+            "WHERE items.path IS NOT NULL AND items.id IN"
+        )
+        rows = sorted(rows_in(self._catalog.rows, sql, sorted(map(int, ids))))
         return {row[0]: (as_text(row[1]), as_text(row[2]), row[3], row[4]) for row in rows}
 
     def holders(self, tags: Iterable[int]) -> list[tuple[int, int]]:
         """Items that have a file, and those of these tags that count for them."""
-        return self._of_tags("SELECT item_id, tag_id FROM known_tags", tags)
+        return self._of_tags(f"SELECT item_id, ?1 FROM ({HOLDERS})", tags)  # noqa: S608  a constant
 
     def spelled(self, target: str, tags: Iterable[int]) -> list[tuple[int, int, str]]:
         """Item, tag and the word itself, as sidecars or files say these tags."""
         return self._of_tags(
-            "SELECT item_id, tag_id, coalesce(spelling, tags.name) FROM item_tags JOIN tags ON tags.id = tag_id",
+            "SELECT item_id, tag_id, coalesce(spelling, tags.name) FROM item_tags JOIN tags ON tags.id = tag_id "  # noqa: S608
+            f"AND tag_id = ?1 AND source = '{_SOURCES[target]}'",
             tags,
-            f"AND source = '{_SOURCES[target]}'",
         )
 
-    def _of_tags(self, select: str, tags: Iterable[int], more: str = "") -> list[Any]:
-        wanted = sorted(set(tags))
-        sql = (
-            f"{select} JOIN items ON items.id = item_id WHERE state = 'here' AND path IS NOT NULL {more} AND tag_id = ?"
-        )
-        return [row for tag in wanted for row in self._catalog.rows(sql, (tag,))]
+    def _of_tags(self, select: str, tags: Iterable[int]) -> list[Any]:
+        sql = f"{select} JOIN items ON items.id = item_id WHERE state = 'here' AND path IS NOT NULL"
+        return [row for tag in sorted(set(tags)) for row in self._catalog.rows(sql, (tag,))]
 
     def paths_said(self, target: str) -> list[tuple[int, tuple[str, ...]]]:
         """Items that have a file, and the hierarchical keywords in their sidecars, or in the files."""

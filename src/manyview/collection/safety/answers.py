@@ -11,7 +11,7 @@ before it were committed, and ``void`` that those after the one it names, right 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from ... import durable
 from .. import layout
+from ..catalog import Rows, rows_in
 from ..items import as_text
 from ..living import Living, Standing
 
@@ -28,11 +29,7 @@ _MEMBERS = 1000
 """Items of a cluster by which it is known again."""
 TAG_COLUMNS = ("tag_id", "alias_of", "parent_id")
 """Columns that hold the number of a tag, in whatever table."""
-_AT_ONCE = 400
 _TAIL = 2**16
-
-Rows = Callable[..., list[Any]]
-"""Asks a catalogue, whole or damaged: SQL and values in, rows out."""
 
 
 class Answers:
@@ -178,7 +175,7 @@ def entry_line(
         "entry": {**dict(zip(names, entry, strict=True)), "detail": json.loads(entry[5])},
         "changes": steps,
         "items": _items(rows, items),
-        "tags": {str(n): name for n, name in _looked_up(rows, "SELECT id, name FROM tags WHERE id", tags)},
+        "tags": {str(n): name for n, name in rows_in(rows, "SELECT id, name FROM tags WHERE id IN", sorted(tags))},
         "clusters": of_clusters,
         "before": before,
         "last": number,
@@ -203,18 +200,11 @@ def _spoken_of(steps: Iterable[list[Any]]) -> tuple[set[int], set[int], set[int]
 def _items(rows: Rows, items: Iterable[int]) -> dict[str, list[Any]]:
     """Item -> its source, its key, its kind, the size and the content of its file."""
     has_content = "content" in {row[1] for row in rows("PRAGMA table_info(items)")}  # not in a catalogue of format 2
-    sql = f"SELECT id, source_id, key, kind, size, {'content' if has_content else 'NULL'} FROM items WHERE id"  # noqa: S608
+    sql = f"SELECT id, source_id, key, kind, size, {'content' if has_content else 'NULL'} FROM items WHERE id IN"  # noqa: S608
     return {
         str(number): [source, as_text(key), kind, size, None if content is None else content.hex()]
-        for number, source, key, kind, size, content in _looked_up(rows, sql, items)
+        for number, source, key, kind, size, content in rows_in(rows, sql, sorted(items))
     }
-
-
-def _looked_up(rows: Rows, sql: str, numbers: Iterable[int]) -> Iterator[Any]:
-    wanted = sorted(numbers)
-    for start in range(0, len(wanted), _AT_ONCE):
-        part = wanted[start : start + _AT_ONCE]
-        yield from rows(f"{sql} IN ({', '.join('?' * len(part))})", part)
 
 
 def _encode(lines: Iterable[dict[str, Any]]) -> bytes:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ...data.tags import match_key
-from ..catalog import Catalog, as_json, open_read_only
+from ..catalog import Catalog, Rows, as_json, open_read_only
 from ..history import now
 from ..items import as_bytes
 from ..whereabouts import aside
-from .answers import TAG_COLUMNS, Answers, Rows, entry_line, sources_line
+from .answers import TAG_COLUMNS, Answers, entry_line, sources_line
 
 __all__ = ["Restored", "catch_up", "disagreement", "restore", "salvage"]
 
