@@ -20,11 +20,13 @@ __all__ = [
     "is_dask",
     "is_frame",
     "is_sparse",
+    "is_tensor",
     "makes_rows",
     "refuse_columns",
     "refuse_foreign",
     "refuse_malformed",
     "rows_of",
+    "tensor_values",
     "to_csr",
 ]
 
@@ -39,7 +41,7 @@ _COPIES = 2**16  # a dense array may show the values it holds this often (a slid
 _NOT_YET = {
     "dask": "pass a Dask array (.to_dask_array(lengths=True)) to a method that runs on a cluster (see manyview.on), or "
     "call .compute() on it",
-    "torch": "pass tensor.detach().cpu().numpy()",
+    "torch": "pass tensor.numpy()",
     "cupy": "pass array.get()",
     "jax": "pass numpy.asarray(array)",
     "jaxlib": "pass numpy.asarray(array)",
@@ -75,8 +77,25 @@ def is_frame(value: Any) -> bool:
     return type(value).__module__.split(".")[0] == "pandas" and type(value).__name__ == "DataFrame"
 
 
+def is_tensor(value: Any) -> bool:
+    """Is this a torch tensor? Answers without importing torch."""
+    return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "detach")
+
+
+def tensor_values(name: str, tensor: Any) -> NDArray[Any]:
+    """A torch tensor as an array: where it lies if that is this machine's memory, copied from a device otherwise."""
+    try:
+        values: NDArray[Any] = tensor.detach().cpu().numpy()
+    except (TypeError, RuntimeError) as error:
+        raise ViewError(
+            f"view {name!r} is a torch tensor that cannot be read as an array: {error}. Pass tensor.float() where its "
+            "type is one that NumPy lacks, and a scipy.sparse matrix instead of a sparse one."
+        ) from error
+    return values
+
+
 def column_values(value: Any) -> Any:
-    """What a column holds, as a list: a pandas or Polars series, an index, a categorical; all else as it is."""
+    """What a column holds, as a list: a pandas series, an index, a categorical; all else as it is."""
     is_column = hasattr(value, "dtype") and hasattr(value, "__len__") and getattr(value, "ndim", 1) == 1
     return list(value) if is_column and not isinstance(value, np.ndarray) and not is_sparse(value) else value
 
@@ -122,6 +141,8 @@ def as_matrix(name: str, value: Any) -> Matrix:
     """
     if is_frame(value):
         value = frame_values(name, value)
+    if is_tensor(value):
+        value = tensor_values(name, value)
     if is_sparse(value):
         return _as_csr(name, value)
     refuse_malformed(name, value)
@@ -324,8 +345,8 @@ def _as_float(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def rows_of(matrix: Matrix, rows: Any) -> Matrix:
-    """Some rows of a dense or sparse matrix; a slice of a dense one is not copied."""
+    """Some rows of a dense or sparse matrix, or of the chunks of a Dask array; a slice of a dense one is not copied."""
     taken = matrix[rows]
-    if not is_sparse(taken):
+    if isinstance(taken, np.ndarray):
         taken.flags.writeable = False
     return taken

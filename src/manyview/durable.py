@@ -12,6 +12,7 @@ import errno
 import fcntl
 import io
 import os
+import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ __all__ = [
     "append",
     "array_pieces",
     "as_raw",
+    "check_output_place",
     "clear_tree",
     "cut",
     "forget",
@@ -45,10 +47,12 @@ __all__ = [
     "sync_folders",
     "write_array",
     "write_file",
+    "write_output",
 ]
 
 TEMPORARY = ".tmp"
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+PUBLIC_FILE, PUBLIC_FOLDER = 0o644, 0o755
 _PIECE = 16 * 2**20
 
 
@@ -195,9 +199,27 @@ def replace_file(path: Path, temporary: Path, content: bytes, mode: int = PRIVAT
             if mode != PRIVATE_FILE:
                 disk.set_mode(temporary, mode)
             disk.rename(temporary, path)
-        except Exception:
+        except (Exception, KeyboardInterrupt):
             forget(temporary)
             raise
+
+
+def check_output_place(path: Path) -> None:
+    """Refuse a name at which no file can be: to be asked before long work whose result is to be written there."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise StoreError(f"{path} cannot be written: it is a folder, or its folder does not exist.")
+
+
+def write_output(path: Path, content: bytes, *, public: bool = False) -> None:
+    """Write a list or a page that a person asked for: its name holds the old one or the whole new one, never a part.
+
+    Nobody else on the machine can read it, unless it is ``public``.
+    """
+    check_output_place(path)
+    path = path.absolute()
+    temporary = path.with_name(f".{secrets.token_hex(8)}{TEMPORARY}")
+    replace_file(path, temporary, content, PUBLIC_FILE if public else PRIVATE_FILE)
+    sync_folders([path.parent])
 
 
 def sync_folders(folders: Iterable[Path]) -> None:
@@ -282,9 +304,8 @@ def make_private(top: Path) -> None:
 
 def make_public(top: Path) -> None:
     """Let others read a file, or a folder and everything in it."""
-    top.chmod(0o755 if top.is_dir() else 0o644)
-    for path in top.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
+    for path in (top, *top.rglob("*")):
+        path.chmod(PUBLIC_FOLDER if path.is_dir() else PUBLIC_FILE)
 
 
 def remove(path: Path) -> None:

@@ -21,6 +21,8 @@ Each message says what was expected, what came and what to do.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 __all__ = [
     "Busy",
     "Conflict",
@@ -63,6 +65,9 @@ class ReadOnly(StoreError):
 
 class OldFormat(StoreError):
     """A collection of an older format, which has to be opened for writing once."""
+
+    root: Path
+    """The collection."""
 
 
 class Conflict(StoreError):

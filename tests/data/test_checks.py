@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from manyview.data.checks import as_generator, check_choice, check_number, check_sample_weight, per_view_numbers
@@ -37,6 +38,8 @@ def test_choices_are_listed():
         ([1, -1, 1], "item 1"),
         ([1, np.nan, 1], "item 1"),
         ([0, 0, 0], "zero for every"),
+        ([1e303, 1, 1e303], "adds up to 2e\\+303"),
+        ([1.7e308] * 3, "adds up to inf"),
     ],
 )
 def test_bad_weights(weight, words):
@@ -63,6 +66,14 @@ def test_random_sources():
 @pytest.mark.parametrize("value", [2, 2.0, [2, 2], (2.0, 2), np.array([2, 2]), {"b": 2, "a": 2}])
 def test_one_number_per_view_from_one_a_list_or_a_dict(value):
     assert per_view_numbers("weights", value, ("a", "b")).tolist() == [2.0, 2.0]
+
+
+def test_a_series_with_names_goes_by_them():
+    names, values = ("a", "b"), [1.0, 2.0]
+    assert per_view_numbers("weights", pd.Series(values, index=["b", "a"]), names).tolist() == [2.0, 1.0]
+    assert per_view_numbers("weights", pd.Series(values), names).tolist() == values
+    with pytest.raises(ParameterError, match="'c' is not a view"):
+        per_view_numbers("weights", pd.Series(values, index=["a", "c"]), names)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,46 @@ def test_rows_of_a_file_are_plain_arrays_that_are_not_copied(tmp_path):
         assert part.path == str(tmp_path / "x.npy") and np.array_equal(part.open(), found)
 
 
+def unaligned(array):
+    """The same numbers, from an odd byte on."""
+    memory = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
+    memory[:] = array
+    assert not memory.flags.aligned
+    return memory
+
+
+def test_chunks_that_came_from_another_worker_give_the_same_bits():
+    """They begin at any byte, and NumPy multiplies such arrays by other loops."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 30)).astype(np.float32)
+    source = RowSource({"view x": X})
+    source.columns["view x"] = None  # its chunks come with the task
+    chunk = source.rows(0, 500, {"view x": [(unaligned(X), 0, 500)]}).some("view x", slice(0, 500))
+    assert chunk.flags.aligned and np.array_equal(chunk.T @ chunk, X.T @ X)
+    words = csr_matrix(X > 1, dtype=np.float32)
+    came = words.copy()
+    came.data, came.indices, came.indptr = map(unaligned, (came.data, came.indices, came.indptr))
+    found = source.rows(0, 400, {"view x": [(came, 100, 500)]})["view x"]
+    assert all(part.flags.aligned for part in (found.data, found.indices, found.indptr))
+    assert (found != words[100:]).nnz == 0
+
+
+def test_what_a_file_does_not_hold_is_not_said_to_lie_in_it(tmp_path):
+    """Workers, and the name of a checkpoint, would go by the file: other rows than those that were given."""
+    path = tmp_path / "x.npy"
+    np.save(path, X)
+    changed = np.load(path, mmap_mode="c")
+    changed[3] = 7.0  # in memory alone
+    assert file_part(changed) is None
+    mapped = np.load(path, mmap_mode="r")
+    for other in (X[::-1], X[:9]):
+        np.save(tmp_path / "other.npy", other)
+        (tmp_path / "other.npy").replace(path)
+        assert file_part(mapped) is None and np.array_equal(mapped, X)
+    path.unlink()
+    assert file_part(mapped) is None
+
+
 def test_a_leaf_of_pieces_is_read_where_it_lies_and_keeps_what_it_kept():
     rows = Rows(7, {"view x": pieces(X), "weight": np.arange(23.0)}, {})
     alone, leaf = rows.in_place(slice(13, 20))

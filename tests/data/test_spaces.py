@@ -206,6 +206,17 @@ def test_spread_of_columns(threads):
     mean, deviation = column_spread(X, np.arange(40) > 3, threads)
     assert mean == pytest.approx(X[4:].mean(axis=0))
     assert deviation[:2] == pytest.approx(X[4:, :2].std(axis=0)) and deviation[2] == 0
+    for factor in (1e160, 1e290, 1e-160, 1e-300):
+        assert column_spread(X * factor, np.arange(40) > 3, threads)[1] / factor == pytest.approx(deviation)
+    assert not column_spread(X * 5e-324, np.ones(40, dtype=bool), threads)[1].any()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_column_is_flat_where_its_type_cannot_tell_its_values_apart(threads, dtype):
+    """Metres of a map or seconds of a clock vary by little of their size, and are no rounding in float64."""
+    X = (np.random.default_rng(0).normal(size=(40, 2)) * [1, 1e-3] + [1e8, 1e8]).astype(dtype)
+    _, deviation = column_spread(X, np.ones(40, dtype=bool), threads)
+    assert deviation == pytest.approx([0, 0] if dtype == np.float32 else X.std(axis=0), rel=1e-6)
 
 
 def test_a_view_on_disk_gets_points_on_disk(threads, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from manyview import Views
+from manyview import AcceleratedKMeans, Views
 from manyview.errors import ParameterError, ViewError
 
 LOOKS = np.arange(12.0).reshape(4, 3)
@@ -60,6 +60,8 @@ def test_selects_views_by_name(X):
     assert X[["tags", "looks"]].names == ("tags", "looks")
     with pytest.raises(ViewError, match="no view 'words'.*'looks', 'tags'"):
         X["words"]
+    with pytest.raises(ViewError, match="a view can be taken once"):
+        X[[X.names[0], X.names[0]]]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,41 @@ def test_what_is_wrong_is_named(views, words):
         Views(views)
 
 
-@pytest.mark.parametrize("library", ["torch", "dask", "cupy", "jax"])
+class Tensor:
+    """As much of torch's as is asked for: torch itself is no dependency of the tests."""
+
+    __module__ = "torch"
+    ndim = 2
+
+    def __init__(self, values, fault=None):
+        self.values, self.fault, self.shape = values, fault, values.shape
+
+    def detach(self):
+        return self
+
+    cpu = detach
+
+    def numpy(self):
+        if self.fault:
+            raise TypeError(self.fault)
+        return self.values
+
+
+def test_tensors_of_torch():
+    values = np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32)
+    X = Views({"x": Tensor(values), "y": values})
+    assert X["x"].dtype == np.float32 and np.shares_memory(X["x"], values) and not X["x"].flags.writeable
+    model = AcceleratedKMeans(2, random_state=0)
+    labels = model.fit(values).labels_
+    for given in (Tensor(values), [Tensor(values)], {"view0": Tensor(values)}):
+        assert np.array_equal(model.fit(given).labels_, labels) and np.array_equal(model.predict(given), labels)
+    with pytest.raises(
+        ViewError, match=r"view 'x' is a torch tensor .*: unsupported ScalarType BFloat16. Pass tensor.f"
+    ):
+        Views({"x": Tensor(values, "unsupported ScalarType BFloat16")})
+
+
+@pytest.mark.parametrize("library", ["dask", "cupy", "jax"])
 def test_other_libraries_are_answered_in_words(library):
     foreign = type("Tensor", (), {"__module__": f"{library}.array", "ndim": 2, "shape": (2, 2)})()
     with pytest.raises(ViewError, match=f"view 'x' is a {library} Tensor"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,14 @@ from ..errors import ParameterError, ViewError
 from .parameters import SEED, Choice, Number
 
 _LARGEST = np.float64(1e300)  # a hundred million of these add up to a number that float64 still holds
+_MOST_WEIGHT = 1e303  # of all items together, times their squares in units of the view
 
 __all__ = [
     "as_generator",
     "check_choice",
     "check_mask",
     "check_number",
+    "check_rows",
     "check_sample_weight",
     "missing_rows",
     "per_view_numbers",
@@ -73,6 +75,20 @@ def check_mask(mask: Any, n_items: int, n_views: int) -> NDArray[np.bool_] | Non
             f"mask must be {n_items} x {n_views} booleans (items x views), got {given.dtype} of shape {given.shape}."
         )
     return given
+
+
+def check_rows(key: Any, n_items: int) -> Any:
+    """Which rows to take: a slice as it is, numbers or booleans as an array."""
+    if isinstance(key, slice):
+        return key
+    rows = np.asarray(key)
+    if rows.size == 0:
+        return rows.astype(np.intp).ravel()
+    if rows.ndim != 1 or rows.dtype.kind not in "iub":
+        raise ViewError("rows must be a slice, a 1-D array of integers or one of booleans.")
+    if rows.dtype.kind == "b" and rows.size != n_items:
+        raise ViewError(f"a boolean row selection needs {n_items} entries, got {rows.size}.")
+    return rows
 
 
 def _within(low: Any, high: Any) -> Any:
@@ -128,7 +144,8 @@ def per_view_numbers(
 ) -> NDArray[np.float64]:
     """One number of at least 0 for each view, from one for all, a list in the views' order, or a dict by name.
 
-    ``instead`` says in the error what else could be given, such as "'equal' or ".
+    A pandas Series that is indexed by words goes by name too. ``instead`` says in the error what else could be given,
+    such as "'equal' or ".
     """
     wanted = "finite number(s) of at least 0" + ("" if high is None else f" and at most {high:g}")
     wanted += ", not all 0" if some_above_zero else ""
@@ -138,6 +155,8 @@ def per_view_numbers(
         return ParameterError(f"{name} must be {instead}{len(names)} {wanted}, one for each view ({views}); {fault}.")
 
     given = value
+    if isinstance(index := getattr(given, "index", None), Iterable) and all(isinstance(key, str) for key in index):
+        given = given.to_dict()
     if isinstance(given, Mapping):
         for key in (*given, *names):
             if key not in names:
@@ -182,6 +201,10 @@ def check_sample_weight(sample_weight: Any, n_items: int) -> NDArray[np.float64]
         raise ParameterError(
             f"sample_weight must be finite and at least 0, got {weight[item]} for item {item} (no NaN or inf)."
         )
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if total > _MOST_WEIGHT:
+        raise ParameterError(f"sample_weight adds up to {total:g}, more than float64 can work with. Divide it first.")
     if not weight.any():
         raise ParameterError("sample_weight is zero for every item; at least one item needs a positive weight.")
     return weight

@@ -28,7 +28,7 @@ def as_chunks(name: str, array: Any) -> Any:
             raise ViewError(f"view {name!r} is cut along its columns; sparse chunks must hold whole rows.")
         array = array.rechunk({1: -1})
     meta = as_matrix(name, array._meta)
-    whole = array.map_blocks(_whole_chunk, name, is_sparse(meta), dtype=meta.dtype, meta=meta)
+    whole = array.map_blocks(_whole_chunk, name, is_sparse(meta), meta.dtype, dtype=meta.dtype, meta=meta)
     # Chunks that a cluster holds are looked through once, not in every pass: what is the same takes no room twice.
     return whole.persist() if held_chunks(array) is not None and array.dtype == meta.dtype else whole
 
@@ -49,13 +49,15 @@ def cut_like(views: Any, labels: NDArray[Any]) -> Any:
     return da.from_array(labels, chunks=(views[views.in_chunks[0]].chunks[0],))
 
 
-def _whole_chunk(chunk: Any, name: str, sparse: bool) -> Matrix:
+def _whole_chunk(chunk: Any, name: str, sparse: bool, kind_of_number: Any) -> Matrix:
+    """A chunk as the array says it is, also where it came with other numbers: all rows are of one type."""
     if is_sparse(chunk) != sparse:
         kind, meta = ("sparse", "scipy.sparse.csr_matrix((0, 0))") if not sparse else ("dense", "numpy.empty((0, 0))")
         raise ViewError(
             f"view {name!r} has chunks that are {kind}, but the Dask array says otherwise. Make it with meta={meta}."
         )
-    return as_matrix(name, chunk)
+    matrix = as_matrix(name, chunk)
+    return matrix if matrix.dtype == kind_of_number else as_matrix(name, matrix.astype(kind_of_number))
 
 
 def look_at_chunks(
@@ -71,7 +73,7 @@ def look_at_chunks(
     chunks = array.to_delayed().ravel()
     look = dask.delayed(_look, pure=False)
     looks = [
-        look(name, chunk, None if ignore is None else ignore[low:high])
+        look(name, chunk, None if ignore is None else ignore[low:high], (int(high - low), array.shape[1]))
         for chunk, low, high in zip(chunks, edges[:-1], edges[1:], strict=True)
     ]
     try:
@@ -85,7 +87,14 @@ def look_at_chunks(
     return missing, held
 
 
-def _look(name: str, chunk: Matrix, ignore: NDArray[np.bool_] | None) -> tuple[NDArray[np.bool_], int]:
+def _look(
+    name: str, chunk: Matrix, ignore: NDArray[np.bool_] | None, shape: tuple[int, int]
+) -> tuple[NDArray[np.bool_], int]:
+    if chunk.shape != shape:
+        raise ViewError(
+            f"it holds {chunk.shape[0]} x {chunk.shape[1]} values, but the Dask array says {shape[0]} x {shape[1]}. "
+            "Make it with the right chunks=, or with shape= of da.from_delayed."
+        )
     return missing_rows(name, chunk, ignore), int(chunk.nnz) if is_sparse(chunk) else 0
 
 

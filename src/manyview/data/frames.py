@@ -1,4 +1,4 @@
-"""What pandas frames say beside their numbers: what the columns are called, and which row is which item."""
+"""What frames say beside their numbers: what the columns are called, and which row is which item."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ __all__ = ["column_names", "common_index", "mask_in_order", "refuse_other_column
 
 
 def column_names(matrix: Any) -> NDArray[Any] | None:
-    """What the columns of a frame are called, where that is words; None otherwise, as of anything that is no frame."""
-    if not is_frame(matrix) or not all(isinstance(column, str) for column in matrix.columns):
+    """What the columns of a frame are called, where that is words; None otherwise, as of anything that is no frame.
+
+    Frames are those of pandas and polars, and the tables of pyarrow.
+    """
+    if type(matrix).__module__.split(".")[0] not in ("pandas", "polars", "pyarrow"):
         return None
-    return np.asarray(matrix.columns, dtype=np.str_)
+    called = getattr(matrix, "column_names", getattr(matrix, "columns", None))  # pyarrow's columns are their values
+    if called is None or not all(isinstance(column, str) for column in called):
+        return None
+    return np.asarray(called, dtype=np.str_)
 
 
 def common_index(views: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,9 @@ class TagHierarchy:
 
     Parameters
     ----------
-    names : sequence of str
+    names : sequence of str, default=()
         Every tag once.
-    levels : sequence of int
+    levels : sequence of int, default=()
         The layer of each, from 0, the most abstract.
     parents : sequence of lists of int, or None
         For each tag, the places in ``names`` of the tags right above it; None where only layers are known.
@@ -49,11 +49,18 @@ class TagHierarchy:
             )
         self._place: dict[str, int] = {}
         for i, name in enumerate(names):
-            if not isinstance(name, str) or not name.strip():
-                raise ParameterError(f"a tag of a hierarchy must be a word, got {name!r}.")
-            if (key := match_key(name)) in self._place:
+            if (key := _key(name)) in self._place:
                 raise ParameterError(f"tag {name!r} appears twice in the hierarchy; give each tag one place.")
             self._place[key] = i
+        for name, level in zip(names, levels, strict=True):
+            if not _is_place(level):
+                raise ParameterError(f"levels must be whole numbers from 0, the most abstract; {name!r} has {level!r}.")
+        for name, above in zip(names, () if parents is None else parents, strict=parents is not None):
+            for parent in above:
+                if not _is_place(parent) or parent >= len(names):
+                    raise ParameterError(
+                        f"a parent of {name!r} is {parent!r}, which is none of the {len(names)} names."
+                    )
 
     @classmethod
     def from_layers(cls, layers: Iterable[Iterable[str]]) -> TagHierarchy:
@@ -90,18 +97,21 @@ class TagHierarchy:
     @classmethod
     def from_parents(cls, names: Sequence[str], parents: Sequence[Any]) -> TagHierarchy:
         """From the tag right above each tag: its place in ``names`` or its word; -1 or None at the top."""
-        place = {match_key(name): i for i, name in enumerate(names)}
+        place = {_key(name): i for i, name in enumerate(names)}
         above: list[list[int]] = []
         if len(parents) != len(names):
             raise ParameterError(f"parents must name one tag for each of {len(names)} names; got {len(parents)}.")
         for name, parent in zip(names, parents, strict=True):
-            if parent is None or (not isinstance(parent, str) and int(parent) == -1):
+            if parent is None or (not isinstance(parent, str) and np.ndim(parent) == 0 and parent == -1):
                 above.append([])
                 continue
-            found = place.get(match_key(parent), -1) if isinstance(parent, str) else int(parent)
-            if not 0 <= found < len(names):
-                raise ParameterError(f"the parent of {name!r} is {parent!r}, which is none of the {len(names)} names.")
-            above.append([found])
+            found = place.get(match_key(parent)) if isinstance(parent, str) else parent
+            if not _is_place(found) or found >= len(names):
+                raise ParameterError(
+                    f"the parent of {name!r} is {parent!r}, which is none of the {len(names)} names. Of tags with "
+                    "several parents write from_paths."
+                )
+            above.append([int(found)])
         return cls(list(names), _levels(names, above), above)
 
     @classmethod
@@ -217,6 +227,16 @@ class TagHierarchy:
 
     def __repr__(self) -> str:
         return f"TagHierarchy({len(self.names)} tags in {self.n_layers} layers)"
+
+
+def _key(name: Any) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise ParameterError(f"a tag of a hierarchy must be a word, got {name!r}.")
+    return match_key(name)
+
+
+def _is_place(value: Any) -> TypeGuard[int]:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and bool(value >= 0)
 
 
 def _as_layer(layer: Any) -> list[str]:

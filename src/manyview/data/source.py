@@ -29,6 +29,7 @@ from .chunks import held_chunks
 __all__ = ["FilePart", "Pieces", "RowSource", "Rows", "csr_of", "file_part", "source_of", "stack", "view_column"]
 
 _MOST_OPEN = 512  # spans whose kept results a process remembers; the oldest go first
+_LOOKED_AT = 512  # values of a file at each of three places, to see whether it is still the one that was mapped
 
 
 class Rows:
@@ -138,18 +139,37 @@ class FilePart(NamedTuple):
 
 
 def file_part(array: NDArray[Any]) -> FilePart | None:
-    """Where a memory-mapped array, or a part of one, lies in its file; None for other arrays."""
+    """Where a memory-mapped array, or a part of one, lies in its file; None for other arrays.
+
+    Nor is it in a file where what was written to it stays in memory (mode "c"), or where the file has gone since, or
+    another has taken its place.
+    """
     root: Any = array
     while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
         root = root.base
-    if not isinstance(root, np.memmap) or root.filename is None or not array.flags.c_contiguous:
+    if not isinstance(root, np.memmap) or root.filename is None or root.mode == "c" or not array.flags.c_contiguous:
         return None
     apart = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     path = Path(root.filename).absolute()
-    status = path.stat()
-    return FilePart(
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    part = FilePart(
         str(path), array.dtype.str, int(root.offset) + apart, array.shape, status.st_size, status.st_mtime_ns
     )
+    return part if _is_there(array, part) else None
+
+
+def _is_there(array: NDArray[Any], part: FilePart) -> bool:
+    """Does the file hold what is mapped? Its ends and its middle tell: nobody says which file a mapping is of."""
+    try:
+        found = part.open()
+    except (ViewError, ValueError):  # a shorter one has not even the room
+        return False
+    mapped, stored = array.reshape(-1), found.reshape(-1)
+    places = (slice(start, start + _LOOKED_AT) for start in (0, array.size // 2, max(0, array.size - _LOOKED_AT)))
+    return all(mapped[place].tobytes() == stored[place].tobytes() for place in places)
 
 
 class RowSource:
@@ -180,7 +200,7 @@ class RowSource:
             name: _between(column, start, stop) for name, column in self.columns.items() if not _is_chunked(column)
         }
         for name, parts in (pieces or {}).items():
-            columns[name] = Pieces([chunk[first:last] for chunk, first, last in parts])
+            columns[name] = Pieces([_aligned(chunk[first:last]) for chunk, first, last in parts])
         rows = Rows(start, columns, self._kept.setdefault(place, {}))
         self._kept.move_to_end(place)
         while len(self._kept) > _MOST_OPEN:
@@ -325,6 +345,17 @@ def _pieces(edges: NDArray[np.intp], chunks: Sequence[Any], start: int, stop: in
         if inside.start < inside.stop:
             found.append((chunks[number], inside.start, inside.stop))
     return found
+
+
+def _aligned(matrix: Matrix) -> Matrix:
+    """The same where its numbers lie as they do in memory of one's own: those that came from another worker begin at
+    any byte, and products of such arrays are rounded otherwise.
+    """
+    if is_sparse(matrix):
+        held = (matrix.data, matrix.indices, matrix.indptr)
+        data, indices, indptr = (np.require(part, requirements="A") for part in held)
+        return csr_of(data, indices, indptr, matrix.shape)
+    return np.require(matrix, requirements="A")
 
 
 def stack(parts: Sequence[Any]) -> Matrix:

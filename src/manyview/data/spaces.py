@@ -43,30 +43,37 @@ _SAMPLE = 100_000  # rows from which the components of words are learned
 _FAR = 1e6  # where a new item far outside of everything is put, so that squares stay finite
 _IN_MEMORY = 2**30  # bytes of points of a view on disk that are made in memory
 _UNHEARD = 1e-6  # strength of a direction of words, of the strongest, below which it holds rounding
-_FLAT = 1e-6  # a column that varies by less, relative to its size, holds rounding
+_FLAT = {4: 1e-6, 8: 1e-12}  # a column that varies by less, relative to its size, holds rounding: by bytes of a number
+_FAINT = 1e-12  # the same of a column beside the others of its view
 
 
 def column_spread(matrix: Matrix, present: Mask, threads: Workers) -> tuple[Floats, Floats]:
     """The mean and standard deviation of every dense column over the items present; deviation 0 where it is rounding.
 
-    Two passes: the mean, then what is left about it.
+    Two passes: the mean, then what is left about it, in units in which squares neither overflow nor vanish.
     """
     width, n_present = int(matrix.shape[1]), max(1, int(np.count_nonzero(present)))
     blocks = row_blocks(matrix.shape[0], 24.0 * max(1, width))
+    total, largest = np.zeros((2, width))
 
-    def total(block: slice) -> Floats:
-        return np.asarray(matrix[block][present[block]].sum(axis=0, dtype=np.float64))
+    def one(block: slice) -> tuple[Floats, Floats]:
+        part = matrix[block][present[block]]
+        ends = part.min(axis=0, initial=0.0), part.max(axis=0, initial=0.0)
+        return part.sum(axis=0, dtype=np.float64), np.maximum(-ends[0], ends[1])
 
-    mean = sum(threads.map(total, blocks), np.zeros(width)) / n_present
+    for added, large in threads.map(one, blocks):
+        total, largest = total + added, np.maximum(largest, large)
+    mean = total / n_present
+    unit = np.exp2(np.clip(np.frexp(largest)[1], -1000, 1000))  # a power of two: nothing is rounded by it
 
     def squares(block: slice) -> Floats:
-        part = matrix[block][present[block]] - mean
+        part = (matrix[block][present[block]] - mean) / unit
         return np.asarray(np.einsum("ij,ij->j", part, part))
 
-    deviation = np.sqrt(sum(threads.map(squares, blocks), np.zeros(width)) / n_present)
+    deviation = np.sqrt(sum(threads.map(squares, blocks), np.zeros(width)) / n_present) * unit
     # relative to the column and to the view, so that units do not matter
-    varies = deviation > _FLAT * np.maximum(np.abs(mean), deviation.max(initial=0.0) * _FLAT)
-    return mean, np.where(varies, deviation, 0.0)
+    varies = deviation > np.maximum(_FLAT[matrix.dtype.itemsize] * np.abs(mean), _FAINT * deviation.max(initial=0.0))
+    return mean, np.where(varies & (deviation > np.finfo(np.float64).tiny), deviation, 0.0)
 
 
 def signed_root(values: Any) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..arrays import column_values, frame_values, is_frame, is_sparse, refuse_foreign, refuse_malformed
 from ..errors import ViewError
 from ._tag_matrices import as_binary, as_ones, canonical, moved, pairs_to_csr, widened
+from .checks import check_rows
 from .frames import column_names, refuse_other_columns
 from .near_words import NearWords, match_key, near_words, spelling_groups
 
@@ -157,11 +158,7 @@ class TagTable:
         return [self._names[i] for i in self._yes.indices[start:stop]]
 
     def __getitem__(self, rows: Any) -> TagTable:
-        if not isinstance(rows, slice):
-            rows = np.asarray(rows)
-            if rows.ndim != 1:
-                raise ViewError("rows of a TagTable must be a slice, a 1-D array of integers or one of booleans.")
-            rows = rows.astype(np.intp) if rows.size == 0 else rows
+        rows = check_rows(rows, self.n_items)
         return TagTable(self._names, canonical(self._yes[rows]), canonical(self._no[rows]))
 
     def assume_unknown_is_no(self) -> NDArray[np.float32]:
@@ -181,7 +178,10 @@ class TagTable:
         return self._with(items, tags)
 
     def _with(self, items: Any, tags: Any, yes: int = 0, no: int = 0) -> TagTable:
-        rows = np.atleast_1d(np.asarray(items, dtype=np.intp))
+        rows = np.atleast_1d(np.asarray(items))
+        if rows.size and rows.dtype.kind not in "iu":
+            raise ViewError(f"items must be numbers of rows; got {rows.dtype}. Of a mask take numpy.flatnonzero.")
+        rows = rows.astype(np.intp)
         given = [tags] if isinstance(tags, (str, int, np.integer)) else list(tags)
         if len(given) == 1 < rows.size:
             given = given * rows.size
@@ -205,7 +205,7 @@ class TagTable:
         names, added, columns = list(self._names), {}, []
         for tag in given:
             if not isinstance(tag, str):
-                if not 0 <= int(tag) < self.n_tags:
+                if not isinstance(tag, (int, np.integer)) or not 0 <= tag < self.n_tags:
                     raise ViewError(f"there is no tag number {tag}; columns go from 0 to {self.n_tags - 1}.")
                 columns.append(int(tag))
             elif tag in self:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, as_matrix, holds_sparse, is_dask, is_sparse, rows_of
 from ..errors import ParameterError, ViewError
 from ..types import Floats
-from .checks import check_mask, missing_rows
+from .checks import check_mask, check_rows, missing_rows
 from .chunks import as_chunks, look_at_chunks
 from .frames import column_names, mask_in_order, refuse_other_order
 from .joining import cluster_means, column_means, side_by_side
@@ -29,11 +29,11 @@ class Views:
     ----------
     views
         A mapping from name to matrix, a list or tuple of matrices (named view0, view1, ...), or one 2-D
-        array (one view). A matrix is dense (any array-like, also memory-mapped), SciPy sparse, or a Dask array of
-        row chunks that are either; those methods take it that run on a cluster (``manyview.on``). Of pandas frames
-        the names of columns are kept (``columns``), and frames that hold the same items in another order are
-        refused. A dense row of nothing but NaN means that the item lacks that view; an empty sparse row means that
-        nothing is known.
+        array (one view). A matrix is dense (any array-like, also memory-mapped, or a torch tensor), SciPy sparse, or a
+        Dask array of row chunks that are either; those methods take it that run on a cluster (``manyview.on``). Of
+        frames (pandas, polars, pyarrow) the names of columns are kept (``columns``), and pandas frames that hold the
+        same items in another order are refused. A dense row of nothing but NaN means that the item lacks that view; an
+        empty sparse row means that nothing is known.
     ids
         One identifier per item, kept through every selection of rows. Row numbers when not given.
     mask
@@ -163,7 +163,7 @@ class Views:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What the columns are called, of the views that came as pandas frames."""
+        """What the columns are called, of the views that came as frames."""
         return dict(self._columns)
 
     @property
@@ -305,6 +305,8 @@ class Views:
 
     def _select(self, names: tuple[str, ...]) -> Views:
         positions = [self.position(name) for name in names]
+        if len(set(names)) < len(names):
+            raise ViewError(f"a view can be taken once; got {', '.join(map(repr, names))}.")
         matrices = tuple(self._matrices[p] for p in positions)
         columns = {name: self._columns[name] for name in names if name in self._columns}
         return Views._trusted(names, matrices, self._mask[:, positions], self._ids, self._held, columns)
@@ -316,13 +318,7 @@ class Views:
         if rows.ndim == 0 and rows.dtype.kind in "iu":
             part = f"X[{key}:{int(key) + 1 or ''}]"
             raise ViewError(f"X[{key}] would be one item, but a Views is always a table of items; write {part}.")
-        if rows.size == 0:
-            return rows.astype(np.intp)
-        if rows.ndim != 1 or rows.dtype.kind not in "iub":
-            raise ViewError("rows must be a slice, a 1-D array of integers or one of booleans.")
-        if rows.dtype.kind == "b" and rows.size != self.n_items:
-            raise ViewError(f"a boolean row selection needs {self.n_items} entries, got {rows.size}.")
-        return rows
+        return check_rows(rows, self.n_items)
 
     def __repr__(self) -> str:
         parts = [

@@ -127,7 +127,7 @@ class DaskEngine:
                 if future.status == "error":  # the task's own, not ours
                     raise
             now = time.monotonic()
-            is_alone = not self.client.scheduler_info(n_workers=-1)["workers"]
+            is_alone = not workers_of(self.client)
             alone_since = (alone_since or now) if is_alone else None
             if alone_since is not None and now - alone_since >= _ALONE:
                 raise WorkerError(
@@ -320,12 +320,22 @@ def refuse_open_lines(client: Any) -> None:
     """Refuse clusters whose tasks and rows would cross a network unencrypted."""
     if client.asynchronous:
         raise ParameterError("manyview.on needs a Dask client that waits (asynchronous=False).")
-    known = client.scheduler_info(n_workers=-1)
-    _refuse_open(known["address"], "scheduler")
-    if not known["workers"]:
-        raise ParameterError(f"the Dask scheduler at {known['address']} has no workers. Start some with `dask worker`.")
-    for address in known["workers"]:
+    scheduler = client.scheduler_info()["address"]
+    _refuse_open(scheduler, "scheduler")
+    workers = workers_of(client)
+    if not workers:
+        raise ParameterError(f"the Dask scheduler at {scheduler} has no workers. Start some with `dask worker`.")
+    for address in workers:
         _refuse_open(address, "worker")
+
+
+def workers_of(client: Any) -> list[str]:
+    """The addresses of all workers.
+
+    Not from `scheduler_info`: that is a cache, which the client itself overwrites every two seconds with totals alone,
+    so that for a moment there seem to be no workers.
+    """
+    return list(client.nthreads())
 
 
 def _refuse_open(address: str, what: str) -> None:

@@ -27,7 +27,7 @@ from ..errors import ParameterError, StoreError, ViewWarning
 from .base import Extractor, naming_picture
 from .pictures import RGB, resized, rgb_picture
 
-__all__ = ["DEFAULT_MODEL", "PICTURE_TOWER", "Embedding", "load_onnxruntime"]
+__all__ = ["DEFAULT_MODEL", "PICTURE_TOWER", "Embedding", "load_onnxruntime", "one_line"]
 
 DEFAULT_MODEL = Path(__file__).parent / "models" / "efficientnet-lite0.onnx"
 """EfficientNet-Lite0, trained on ImageNet; see NOTICE.md beside it."""
@@ -143,7 +143,7 @@ class Embedding(Extractor):
             (found,) = session.run([door.output], {door.input: np.ascontiguousarray(batch)})
         except Exception as error:  # onnxruntime has its own kinds, one per trouble, under no common root
             raise ParameterError(
-                f"the model {self.path} failed on pictures of {batch.shape[1:]}: {_one_line(error)}. Set size= to the "
+                f"the model {self.path} failed on pictures of {batch.shape[1:]}: {one_line(error)}. Set size= to the "
                 "side of the square it was made for."
             ) from error
         rows = _pooled(np.asarray(found, dtype=np.float32), len(batch), self.path)
@@ -193,7 +193,7 @@ class _Door:
             try:
                 made = onnxruntime.InferenceSession(str(self.path), options, providers=["CPUExecutionProvider"])
             except Exception as error:
-                raise StoreError(f"{self.path} cannot be read as an ONNX model: {_one_line(error)}.") from error
+                raise StoreError(f"{self.path} cannot be read as an ONNX model: {one_line(error)}.") from error
             self._sessions = {n_threads: made}
         return self._sessions[n_threads]
 
@@ -358,5 +358,6 @@ def _short(values: tuple[float, ...]) -> str:
     return ",".join(f"{value:.6g}" for value in values)
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """What a library says, short enough to be part of a sentence."""
     return " ".join(str(error).split())[:300].rstrip(".")

@@ -39,8 +39,15 @@ class LocalityCoding(CodeBook):
         Cells along each side, level by level: 1 + 4 + 16 cells.
     ridge : float above 0, default=1e-4
         Keeps the small systems solvable, as a share of their trace.
-    points, step, cell_widths, max_side, max_descriptors, random_state, n_jobs, verbose
-        As in ``BagOfWords``.
+    points : "dense" or "interest", default="dense"
+    step : int, default=8
+    cell_widths : numbers, default=(4, 6, 8)
+    max_side : int or None, default=256
+    max_descriptors : int, default=100_000
+    random_state : None, int or numpy Generator
+    n_jobs : None or int
+    verbose : int, default=0
+        These, from ``points`` on, as in ``BagOfWords``.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ParameterError, StoreError
-from .embedding import PICTURE_TOWER, load_onnxruntime
+from .embedding import PICTURE_TOWER, load_onnxruntime, one_line
 from .sentences import TextModel
 
 __all__ = ["TEXT_TOWER", "TOKENIZER", "is_pair", "missing_parts", "text_digest", "tower_vectors"]
@@ -88,11 +88,11 @@ def _load(folder: Path, digest: str, n_numbers: int) -> Callable[[str], Any]:
     try:
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has its own kinds, under no common root
-        raise StoreError(f"{path} cannot be read as an ONNX model: {_one_line(error)}.") from error
+        raise StoreError(f"{path} cannot be read as an ONNX model: {one_line(error)}.") from error
     try:
         tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     except Exception as error:  # a plain Exception is what tokenizers raises
-        raise StoreError(f"{folder / TOKENIZER} cannot be read as a tokenizer: {_one_line(error)}.") from error
+        raise StoreError(f"{folder / TOKENIZER} cannot be read as a tokenizer: {one_line(error)}.") from error
     inputs, output = _doors(session, path)
     length = inputs[0].shape[1] if isinstance(inputs[0].shape[1], int) else None
     pad = (tokenizer.padding or {}).get("pad_id", 0)
@@ -114,7 +114,7 @@ def _load(folder: Path, digest: str, n_numbers: int) -> Callable[[str], Any]:
         try:
             (found,) = session.run([output], given)
         except Exception as error:
-            raise StoreError(f"the model {path} failed on the text {text[:60]!r}: {_one_line(error)}.") from error
+            raise StoreError(f"the model {path} failed on the text {text[:60]!r}: {one_line(error)}.") from error
         row = np.asarray(found, dtype=np.float64).ravel()
         if row.size != n_numbers:
             raise ParameterError(
@@ -145,7 +145,3 @@ def _doors(session: Any, path: Path) -> tuple[list[Any], str]:
     if not known:
         raise ParameterError(f"the model {path} has no output with one row per text; it has {', '.join(names)}.")
     return inputs, known[0]
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300].rstrip(".")

@@ -110,10 +110,13 @@ class DecodePool:
         Pictures are reduced so that their longer side is at most this.
     thumbnail_side : int, default=256
         Of the JPEG thumbnail, which carries no metadata of the original.
-    max_pixels : int, default=50_000_000
-        A picture that claims more in its header is not decoded.
-    memory, cpu_seconds, wall_seconds
-        What a child may take for one file: 1.5 GiB, 20 s of processor time, 30 s.
+    max_pixels : int, default=250_000_000
+        A picture that claims more in its header is not decoded: cameras and telephones make up to 200 million.
+    memory : int, default=1_610_612_736
+        Bytes that a child may take for one file: 1.5 GiB.
+    cpu_seconds : int, default=20
+        Of processor time for one file.
+    wall_seconds : float, default=30.0
     bursts : bool, default=False
         Read also six frames in a row at every moment of a clip, for ``motion_words``.
 
@@ -130,7 +133,7 @@ class DecodePool:
         *,
         max_side: int = 512,
         thumbnail_side: int = 256,
-        max_pixels: int = 50_000_000,
+        max_pixels: int = 250_000_000,
         memory: int = 1536 * 2**20,
         cpu_seconds: int = 20,
         wall_seconds: float = 30.0,
