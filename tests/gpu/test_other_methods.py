@@ -25,7 +25,21 @@ def many(device):
     return 2_000 if device == "cuda" else 20
 
 
-@pytest.mark.filterwarnings("ignore:found . distinct clusters")  # after so few rounds
+def test_tensors_are_views(device):
+    import torch
+
+    values = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    tensor = torch.from_numpy(values).to(device).requires_grad_()
+    assert np.array_equal(manyview.Views({"x": tensor})["x"], values)
+    model = manyview.AcceleratedKMeans(3, random_state=0)
+    labels = model.fit(values).labels_
+    assert np.array_equal(model.fit(tensor).labels_, labels) and np.array_equal(model.predict(tensor), labels)
+    for other in (tensor.to(torch.bfloat16), tensor.detach().to_sparse()):
+        with pytest.raises(manyview.errors.ViewError, match="view 'x' is a torch tensor that cannot be read"):
+            manyview.Views({"x": other})
+
+
+@pytest.mark.filterwarnings("ignore:found . distinct cluster")  # after so few rounds
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["groups", "even", "multiples"])
 def test_plsa_finds_what_threads_find(many, seed, kind, dtype):

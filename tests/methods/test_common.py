@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -11,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning, SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 import manyview
-from manyview.errors import ViewError
+from manyview.errors import ViewError, ViewWarning
 from manyview.testing import check_multiview_estimator, multiview_checks, separated_views
 
 REPEATS = "the random draws of the starts do not repeat when rows are weighted instead of repeated, as in KMeans"
@@ -60,6 +61,7 @@ def test_scikit_learn_checks(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", SkipTestWarning)
+        warnings.filterwarnings("ignore", ".*is sparse but holds more than 0 and 1", ViewWarning)
         results = check_estimator(estimator, expected_failed_checks=allowed, on_fail=None)
     failed = {r["check_name"]: repr(r["exception"])[:300] for r in results if r["status"] == "failed"}
     assert not failed
@@ -77,6 +79,16 @@ def test_columns_of_frames_in_another_order_are_refused(estimator):
     ):
         model.predict({"looks": looks[["c", "b", "a"]]})
     assert (model.predict({"looks": looks}) == model.predict({"looks": looks.to_numpy()})).all()
+
+
+def test_columns_of_tables_of_other_libraries_are_known_too():
+    X, _ = separated_views()
+    looks = X["looks"][:, :3]
+    table = pyarrow.table({name: looks[:, i] for i, name in enumerate("abc")})
+    model = manyview.AcceleratedKMeans(3, random_state=0).fit({"looks": table})
+    assert (model.labels_ == model.predict({"looks": looks})).all()
+    with pytest.raises(ViewError, match="the same columns in another order than in fit: column 0 is 'c', where 'a'"):
+        model.predict({"looks": table.select(["c", "b", "a"])})
 
 
 @pytest.mark.parametrize("name", ["RobustMultiviewKMeans", "AcceleratedKMeans", "ConsensusClustering", "PLSA"])

@@ -188,6 +188,7 @@ def test_items_without_any_count_are_told_of():
         manyview.PLSA(2).fit(np.zeros((6, 3)))
 
 
+@pytest.mark.filterwarnings("ignore:.*is the same for every item:manyview.errors.ViewWarning")
 @pytest.mark.parametrize("n_kinds", [1, 2])
 def test_more_copies_than_a_forest_keeps_neighbours_stay_together(n_kinds):
     X = np.repeat(np.random.default_rng(0).normal(size=(n_kinds, 5)), 60, axis=0)

@@ -22,9 +22,11 @@ from .kmeans.plain.runs import short_kmeans
 from .neighbours import nearest_neighbours
 
 __all__ = [
+    "AGREE",
     "Sample",
     "Witness",
     "agreement_of",
+    "beyond_chance",
     "clearly_agrees",
     "draw_samples",
     "neighbours_in",
@@ -36,8 +38,8 @@ _ITEMS = 2_000
 _SAMPLES = 3
 _MEMBERS = 10  # quick partitions of a view in each sample
 _NEIGHBOURS = 10
-_AGREE = 0.03  # what an agreement must reach to be one,
-_ERRORS = 5.0  # and how many standard errors it must be away from chance
+AGREE = 0.03  # an agreement below this is faint
+_ERRORS = 5.0  # how many standard errors it must be away from chance to be one
 
 
 @dataclass(frozen=True)
@@ -127,10 +129,15 @@ def agreement_of(items: Places, near: Places, witness: Witness) -> Floats:
     return np.divide(total, count, out=np.full(total.size, np.nan), where=count > 0)
 
 
-def clearly_agrees(values: Floats) -> bool:
-    """Is an agreement, item by item, more than chance? NaN counts for nothing."""
+def beyond_chance(values: Floats) -> bool:
+    """Is an agreement, item by item, more than chance, however faint? NaN counts for nothing."""
     known = values[np.isfinite(values)]
-    return bool(known.size) and bool(known.mean() >= max(_AGREE, _ERRORS * standard_error(known)))
+    return bool(known.size) and bool(known.mean() > _ERRORS * standard_error(known))
+
+
+def clearly_agrees(values: Floats) -> bool:
+    """Is it more than chance, and not faint?"""
+    return beyond_chance(values) and bool(np.nanmean(values) >= AGREE)
 
 
 def standard_error(values: Floats) -> float:

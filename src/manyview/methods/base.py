@@ -12,18 +12,31 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..arrays import NotNumbers, as_matrix, is_dask, is_frame, is_sparse, refuse_columns, refuse_malformed
+from ..arrays import (
+    NotNumbers,
+    as_matrix,
+    is_dask,
+    is_frame,
+    is_sparse,
+    is_tensor,
+    refuse_columns,
+    refuse_malformed,
+    tensor_values,
+)
 from ..blocks import row_blocks
 from ..data.frames import column_names, common_index, refuse_other_columns
 from ..data.parameters import Constraints, check_parameters
 from ..data.views import Views, is_one_array
 from ..errors import ParameterError, ViewError, ViewWarning
+from ..figures import counted
 from ..steps import at_work, is_heard, still
 from ..types import Mask
 
 _SQUARES = 1e16  # a million squares of this still fit into float32
+_BETWEEN = ("manyview.", "sklearn.", "joblib.")  # whose code lies between a warning and who asked
 _SELDOM = 5.0  # seconds between two lines about the same step
 
 __all__ = [
@@ -35,6 +48,8 @@ __all__ = [
     "items_with_views",
     "outside",
     "say",
+    "warn_fewer",
+    "warn_idle",
 ]
 
 
@@ -160,6 +175,8 @@ def _with_room(views: Views) -> Views:
 
 def _validate_one_array(estimator: BaseEstimator, X: Any, reset: bool) -> Any:
     """Let scikit-learn check a plain table, so that names and counts of features are kept its way."""
+    if is_tensor(X):
+        X = tensor_values("view0", X)
     refuse_malformed("view0", X)
     if is_frame(X):
         refuse_columns("view0", X)
@@ -252,10 +269,29 @@ def items_with_views(views: Views) -> Mask:
     return has_any
 
 
+def warn_idle(name: str, present: Mask, then: str = "it gets weight 0") -> None:
+    """A warning that names a view which cannot tell items apart, and why; ``present``: who has it."""
+    why = "is the same for every item" if present.any() else "is missing for every item"
+    warnings.warn(f"view {name!r} {why}; {then}.", ViewWarning, stacklevel=outside())
+
+
+def warn_fewer(n_found: int, n_clusters: int, why: str = "too many items are alike.") -> None:
+    """A warning where a fit found fewer clusters than it was asked for."""
+    if n_found < n_clusters:
+        warnings.warn(
+            f"found {counted(n_found, 'distinct cluster')}, fewer than n_clusters={n_clusters}: {why}",
+            ConvergenceWarning,
+            stacklevel=outside(),
+        )
+
+
 def outside() -> int:
-    """The ``stacklevel`` of a warning that is shown where manyview was called, however deep it is given."""
+    """The ``stacklevel`` of a warning that is shown where manyview was called, however deep it is given.
+
+    scikit-learn's wrappers (``fit_predict``, pipelines, searches) lie between.
+    """
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("manyview."):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
         frame, level = frame.f_back, level + 1
     return level
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from zlib import crc32
 
@@ -55,6 +56,16 @@ class Prepared:
     agreement: dict[str, dict[str, float]]
     """Per view and scaling that was tried: how well its neighbours agree with the other views, 1 at best, 0 blindly."""
 
+    @cached_property
+    def acting(self) -> list[tuple[str, int]]:
+        """The views that vary, each with its key, in the order of keys: names and places change nothing."""
+        found = [
+            (key_of(rows), name)
+            for name, rows in self.points.items()
+            if rows.shape[1] and np.count_nonzero(self.speaking[name]) > 1
+        ]
+        return [(name, key) for key, name in sorted(found, key=lambda one: one[0])]
+
 
 def prepare(views: Views, scale: str | None, threads: Workers, n_clusters: int = 1) -> Prepared:
     """Scale every view: "rank", "minmax" or None (as it is) for dense views that are no counts, or "auto".
@@ -69,10 +80,10 @@ def prepare(views: Views, scale: str | None, threads: Workers, n_clusters: int =
         learned = learn_points(name, views[name], views.present(name), scaling, threads)
         points[name], speaking[name], spaces[name] = learned
     found = Prepared(points, speaking, spaces, {}, {})
-    acting = [name for name in views.names if points[name].shape[1] and np.count_nonzero(speaking[name]) > 1]
-    if scale != "auto" or len(acting) < 2 or n_clusters < 2:
+    if scale != "auto" or n_clusters < 2:
         return found
-    return _choose(views, found, sorted(acting, key=lambda name: key_of(points[name])), words, n_clusters, threads)
+    acting = [name for name, _ in found.acting]
+    return _choose(views, found, acting, words, n_clusters, threads) if len(acting) > 1 else found
 
 
 def _choose(

@@ -18,6 +18,7 @@ from ..engines.jobs import alone
 from ..engines.local import LocalEngine
 from ..errors import ParameterError
 from ..types import Floats, Places
+from .base import outside
 from .kmeans.plain.runs import Partition, plain_kmeans
 
 __all__ = [
@@ -166,7 +167,7 @@ def _lanczos(
             warnings.warn(
                 f"the eigenvectors of the graph did not converge to {tol:g}; {kept}. Labels may be rough.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=outside(),
             )
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]

@@ -187,3 +187,15 @@ def test_frames_are_indexed_by_the_items_that_came(model):
     for given in ({"a": X, "b": X}, X, {"a": frame, "b": other}):
         assert made.fit_transform(given).index.tolist() == list(range(12))
     assert isinstance(clone(model).fit(frame).transform(frame), np.ndarray)
+
+
+def test_words_that_are_counted_are_told_of():
+    """Raw counts of words are compared as they are; as tags rare ones count more."""
+    rng = np.random.default_rng(0)
+    counts = sparse.csr_matrix(rng.poisson(0.3, size=(60, 40)).astype(float))
+    views = {"looks": rng.normal(size=(60, 5)), "words": counts}
+    with pytest.warns(ViewWarning, match=r"view 'words' is sparse but.*pass words > 0.*tags=\[\] says"):
+        CrossModalClustering(3, n_starts=2, random_state=0).fit(views)
+    assert CrossModalClustering(3, tags=[], n_starts=2, random_state=0).fit(views).tag_views_ == []
+    with pytest.raises(ViewError, match="words > 0 where any count is a yes., or leave it out of tags"):
+        CrossModalClustering(3, tags="words").fit(views)

@@ -50,6 +50,15 @@ def test_noise_beside_one_good_view():
     assert score > alone - 0.05 and weights["good0"] > 0.9 and not model.views_disagree_
 
 
+def test_faint_views_are_heard_together(seed):
+    """None shows the classes alone, and the chance that one looks a little less like noise silences no other."""
+    rng = np.random.default_rng(seed)
+    truth = np.arange(240) % 4
+    views = {f"faint{v}": rng.normal(size=(4, 60))[truth] * 0.245 + rng.normal(size=(240, 60)) for v in range(3)}
+    score, weights, _ = found(views, truth)
+    assert score > 0.55 and min(weights.values()) > 0.1
+
+
 def test_a_view_whose_rows_are_somebody_elses_beside_two_good_ones():
     views, truth = good_views(n_views=3)
     views["good2"] = np.random.default_rng(1).permutation(views["good2"])

@@ -107,6 +107,30 @@ def test_texts_are_looked_for_in_another_region():
     assert not module._is_text(Views({"words": sparse.csr_matrix(counts.astype(float)), "looks": blobs(120)}))
 
 
+def test_a_view_that_says_nothing_leaves_the_number_alone():
+    rng = np.random.default_rng(3)
+    good = {"a": blobs(240, 12, 40, seed=1, apart=0.55), "b": blobs(240, 12, 40, seed=2, apart=0.55)}
+    noise = {f"noise {number}": rng.normal(size=(240, 40)) for number in range(4)}
+    assert suggest_n_clusters(good, random_state=0).n_clusters == 12
+    assert suggest_n_clusters(good | noise, random_state=0).n_clusters == 12
+    assert suggest_n_clusters(good | {"other rows": good["b"][::-1]}, random_state=0).n_clusters == 12
+
+
+def test_a_view_that_says_nothing_neither_widens_a_table_nor_makes_texts_something_else():
+    noise = np.random.default_rng(2).normal(size=(240, 40))
+    narrow = {"a": blobs(240, 6, 6, seed=1, apart=2.0), "b": blobs(240, 6, 6, seed=2, apart=2.0)}
+    alone, beside = (module.count_clusters(Views(views), n_jobs=1) for views in (narrow, narrow | {"noise": noise}))
+    assert alone.n_clusters == beside.n_clusters and alone.candidates[0] == beside.candidates[0] == 2
+    rates = np.repeat(np.eye(6), 11, axis=1)[np.arange(240) % 6] * 1.5 + 0.3
+    words = {
+        name: sparse.csr_matrix(np.random.default_rng(seed).poisson(rates) * 1.0) for seed, name in enumerate("ab")
+    }
+    found = module.count_clusters(Views(words | {"noise": noise}), n_jobs=1)
+    gap = found.eigenvalues[found.candidates - 1] - found.eigenvalues[found.candidates]
+    far = np.log(found.candidates / (module._TEXT * found.communities))
+    assert np.allclose(found.score, gap * np.exp(-(far**2) / 2))
+
+
 def test_copies_count_once():
     X = blobs(400, 5, d=12, apart=3.0)
     noise = np.random.default_rng(1).normal(size=X.shape)

@@ -220,7 +220,8 @@ def test_large_pure_nodes_are_halved_and_equal_items_cut_into_pieces(monkeypatch
     model = TagForest(2, n_estimators=8, random_state=0).fit(looks, words)
     sizes = np.concatenate([np.bincount(model.leaves_[:, t]) for t in range(8)])
     assert sizes.max() <= 20 and sizes.min() >= 3
-    same = TagForest(1, n_estimators=2, random_state=0).fit(np.ones((50, 2)), [["a"]] * 50)
+    with pytest.warns(ViewWarning, match="'view0' is the same for every item"):
+        same = TagForest(1, n_estimators=2, random_state=0).fit(np.ones((50, 2)), [["a"]] * 50)
     assert (same.leaves_ == 0).all()  # nothing tells them apart
     A = same.affinity()
     assert A.getnnz(axis=1).max() <= 20 and (A.diagonal() == 1).all() and abs(A - A.T).max() == 0
@@ -270,7 +271,7 @@ def test_a_known_no_scores_nothing_and_hidden_tags_score_high(forest):
         looks, TagTable.from_lists(words, no=no)
     )
     abstract = [model.tag_names_.index(word) for word in ("animal", "plant", "vehicle")]
-    for method in ("neighbourhood", "cluster", "affinity", "leaf_frequency"):
+    for method in ("combined", "neighbourhood", "cluster", "affinity", "leaf_frequency"):
         scores = model.tag_scores(method=method)
         assert scores[0, model.tag_names_.index("tram")] == 0
         lacking = [i for i, row in enumerate(words) if not {"animal", "plant", "vehicle"} & set(row)]

@@ -214,9 +214,12 @@ def test_each_view_gets_its_share_of_the_features():
     assert feature_quota("sqrt", {"wide": 4090, "narrow": 6}).tolist() == [58, 6]
     assert feature_quota(9, {"a": 100, "b": 100, "c": 2}).tolist() == [4, 3, 2]
     assert feature_quota(1, {"a": 5, "b": 5}).tolist() == [1, 1]
-    assert feature_quota(0.5, {"a": 4, "b": 4}).tolist() == [2, 2]
+    for half in (0.5, np.float32(0.5), np.float64(0.5)):
+        assert feature_quota(half, {"a": 4, "b": 4}).tolist() == [2, 2]
+    assert feature_quota(np.int64(4), {"a": 4, "b": 4}).tolist() == [2, 2]
     assert feature_quota(None, {"a": 3, "b": 1}).tolist() == [3, 1]
     assert feature_quota(99, {"a": 3, "b": 1}).tolist() == [3, 1]
+    assert feature_quota(4, {"a": 6, "still": 6}, ["still"]).tolist() == [4, 0]
 
 
 @pytest.mark.parametrize("draw", range(4))

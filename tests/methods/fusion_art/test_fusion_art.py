@@ -130,6 +130,15 @@ def test_items_without_tags():
     assert tagless.contributions_.tolist() == [1, 0]
 
 
+def test_one_cluster_for_nearly_all_is_told():
+    """Of dense numbers the paper's vigilance accepts nearly everything; who asks for as little knows that."""
+    X = np.random.default_rng(0).normal(size=(60, 8)) + 2.0 * np.eye(3, 8)[np.arange(60) % 3]
+    with pytest.warns(ViewWarning, match=r"60 of 60 items are in one cluster.*vigilance=\{'content': 0.7\}"):
+        FusionART(random_state=0).fit(X)
+    assert FusionART(0.0, random_state=0).fit(X).n_clusters_ == 1  # and nothing is said
+    assert FusionART({"content": 0.7}, learning_rate=0.1, random_state=0).fit(X).n_clusters_ > 2
+
+
 # -- channels
 
 

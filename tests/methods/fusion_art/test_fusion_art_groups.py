@@ -31,6 +31,12 @@ def test_groups_start_as_their_means_and_members_keep_them():
     )
 
 
+def test_unknown_is_minus_one_and_not_nan():
+    for y in (np.r_[1.0, np.nan, np.zeros(398)], ["a", "b"] * 200, np.full(400, -2)):
+        with pytest.raises(ParameterError, match="-1 where it is unknown"):
+            FusionART().fit(noisy_views(), y)
+
+
 def test_groups_can_be_lists_of_ids():
     views = noisy_views(n_items=60)
     ids = [f"photo{i}" for i in range(60)]

@@ -152,6 +152,16 @@ def test_like_scikit_learn_from_the_same_start_to_the_same_tolerance(dtype):
     assert ours.score(X) == pytest.approx(-ours.inertia_ / 2000, rel=1e-12)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e4, 1e8])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+def test_the_inertia_of_every_round_however_far_from_the_origin(kind, offset):
+    X = np.round(np.random.default_rng(4).normal(size=(300, 4)), 3)  # the same at every offset, to its digits
+    near = AcceleratedKMeans(8, init=X[:8], tol=0).fit(X)
+    far = AcceleratedKMeans(8, init=X[:8] + offset, tol=0).fit(kind(X + offset))
+    assert far.objective_ == pytest.approx(near.objective_, rel=1e-6)
+    assert (np.diff(far.objective_) <= 1e-9 * far.objective_[0]).all()
+
+
 def test_never_many_more_distances_than_lloyd_and_far_fewer_where_clusters_separate():
     rng = np.random.default_rng(3)
     for seed in range(40):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 
 from manyview import ConcatenatedKMeans, RobustMultiviewKMeans, SingleViewKMeans, Views, load, save
@@ -22,6 +23,48 @@ def test_concatenation_is_scikit_learn_on_scaled_columns():
     assert np.array_equal(ours.labels_, theirs.labels_)
     assert ours.inertia_ == pytest.approx(theirs.inertia_)
     assert np.array_equal(ours.predict(views), ours.labels_)
+
+
+@pytest.mark.parametrize("scale", ["auto", None])
+@pytest.mark.parametrize("kind", [ConcatenatedKMeans, SingleViewKMeans])
+def test_items_of_weight_0_have_no_influence(kind, scale):
+    views, _ = blobs(np.random.default_rng(0), n=80)
+    weight = np.random.default_rng(1).uniform(0.5, 2, 80)
+    weight[::5] = 0
+    away = [np.where(weight[:, None] > 0, view, 1e6) for view in views]
+    model = kind(3, view_scale=scale, random_state=0)
+    alone = model.fit([view[weight > 0] for view in views], sample_weight=weight[weight > 0])
+    labels, inertia = alone.labels_, alone.inertia_
+    for given in (views, away):
+        model.fit(given, sample_weight=weight)
+        assert np.array_equal(model.labels_[weight > 0], labels) and model.inertia_ == inertia
+        assert np.array_equal(model.predict(given), model.labels_)
+    with pytest.raises(ValueError, match="n_samples=64"):
+        model.set_params(n_clusters=65).fit(views, sample_weight=weight)
+
+
+def test_one_view_of_a_model_that_is_not_fitted():
+    X, _ = separated_views()
+    for form in (X, dict(X.items()), list(X.values()), X["looks"]):
+        with pytest.raises(NotFittedError):
+            SingleViewKMeans(view="looks").predict(form)
+
+
+def test_a_list_without_the_one_view_says_which():
+    X, _ = separated_views()
+    model = SingleViewKMeans(3, view="looks", view_scale=None).fit(X)
+    place = X.names.index("looks")
+    without = [None if v == place else X[name] for v, name in enumerate(X.names)]
+    with pytest.raises(ViewError, match=f"needs view 'looks'; the views given are others: it is number {place} of"):
+        model.predict(without)
+    with pytest.raises(ViewError, match="needs view 'looks'; the views given are none"):
+        model.predict({})
+
+
+def test_seeds_of_any_size():
+    X, truth = separated_views()
+    labels = [ConcatenatedKMeans(3, random_state=2**40).fit_predict(X) for _ in range(2)]
+    assert np.array_equal(*labels) and adjusted_rand_score(truth, labels[0]) == 1
 
 
 def test_mean_distance_makes_every_view_one_on_average():

@@ -65,6 +65,16 @@ def test_the_tree_is_the_one_that_merging_the_cheapest_pair_gives():
     np.testing.assert_allclose(np.sqrt(2 * heights), theirs[:, 2], rtol=1e-9)
 
 
+@pytest.mark.parametrize("unit", [1e-250, 1e200])
+def test_the_unit_of_weights_does_not_matter(unit):
+    X, weight = blobs(60, 5, 3, seed=0), np.random.default_rng(0).uniform(0.5, 2, 60)
+    usual = HierarchicalKMeans(5, n_starts=3, random_state=0).fit(X, sample_weight=weight)
+    other = HierarchicalKMeans(5, n_starts=3, random_state=0).fit(X, sample_weight=weight * unit)
+    assert np.array_equal(other.labels_, usual.labels_)
+    assert np.array_equal(other.cluster_tree_["children"], usual.cluster_tree_["children"])
+    assert other.cluster_tree_["heights"] / unit == pytest.approx(usual.cluster_tree_["heights"])
+
+
 def test_equal_points_and_points_without_mass_merge_first():
     children, heights = ward_tree(np.array([[0.0], [5.0], [0.0], [9.0]]), np.array([1.0, 0.0, 1.0, 2.0]))
     assert (heights[:2] == 0).all() and heights[2] > 0

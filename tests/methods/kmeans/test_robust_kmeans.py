@@ -62,6 +62,15 @@ class TestObjective:
         assert scores[0] < scores[1] < scores[2]
         assert fit(X, 3).score(X[:30]) == pytest.approx(fit(X, 3).score(X), abs=0.2)
 
+    @pytest.mark.parametrize("weights", ["learned", "equal", np.array([1.0, 2.0, 3.0])])
+    @pytest.mark.filterwarnings("ignore:.*lack every view")
+    def test_score_is_the_objective_per_item_that_has_a_view(self, weights):
+        X, _ = separated_views()
+        views = {name: np.vstack([matrix, np.full((6, matrix.shape[1]), np.nan)]) for name, matrix in X.items()}
+        model = fit(X, 3, view_weights=weights, assign="exact", view_scale=None)
+        per_item = model.objective_[-1] - np.log(X.n_items)
+        assert -model.score(X) == pytest.approx(per_item) == -model.score(views)
+
 
 class TestInvariance:
     def test_one_view_gets_all_the_weight_whatever_gamma(self):

@@ -180,7 +180,7 @@ def test_values_that_are_not_finite(value):
         ({"max_iter": 0}, "max_iter must be"),
         ({"tol": -1}, "tol must be"),
         ({"n_clusters": 0}, "n_clusters must be an integer at least 1"),
-        ({"view_scale": "zscore"}, "view_scale must be one of"),
+        ({"view_scale": "zscore"}, "view_scale must be 'auto', .*or None; got 'zscore'"),
         ({"view_scale": ("mean_distance", "minmax")}, "features first"),
         ({"view_weights": "auto"}, "view_weights must be 'learned', 'equal' or 2 finite number"),
         ({"view_weights": [1.0]}, "2 finite number"),

@@ -104,16 +104,19 @@ def test_one_view_walks_to_the_median_and_stays():
 def test_literal_keeps_what_exact_moves():
     # Residuals now (.1, 4), to the other cluster (1, 1): 2.05 < 5.125 stays, 2 < 4.1 moves.
     now, other = np.array([0.1, 4.0]), np.array([1.0, 1.0])
-    products = np.zeros((2, 1, 2))  # the item at the origin, the two centroids at its residuals
-    norms = np.stack([now, other], axis=1)
+    products, nothing, one = np.zeros((1, 2)), np.zeros(1), np.ones(1)
+    norms = np.stack([now, other], axis=1)  # the item at the origin, the two centroids at its residuals
     labels, pairs = np.empty(1, dtype=np.intp), np.empty((2, 2), dtype=np.intp)
-    cost, weight = np.empty(2), (0.5 / now)[:, None]
-    known = (np.zeros((2, 1)), norms**2, norms.max(axis=1), weight, np.zeros(2))
-    assert kernels.choose_literal(products, *known, cost, labels, *pairs) == 0
-    assert labels[0] == 0 and np.allclose(cost, [2.05, 5.125])
-    args = (np.zeros((2, 1)), norms, np.ones((2, 1)), np.full(2, 1e-15), cost, labels, *pairs)
-    assert kernels.choose_exact(products, *args) == 0
-    assert labels[0] == 1 and np.allclose(cost, [4.1, 2.0])
+    cost, doubt = np.zeros((1, 2)), np.zeros(1)
+    for f, e in zip(norms, now, strict=True):
+        kernels.add_literal(products, f**2, f.max(), nothing, 0.5 / np.array([e]), 0.0, cost, doubt)
+    assert kernels.cheapest(cost, doubt, labels, *pairs) == 0
+    assert labels[0] == 0 and np.allclose(cost, [[2.05, 5.125]])
+    cost, doubt = np.zeros((1, 2)), np.zeros(1)
+    for f in norms:
+        kernels.add_exact(products, nothing, f, one, 1e-15, cost, doubt)
+    assert kernels.cheapest(cost, doubt, labels, *pairs) == 0
+    assert labels[0] == 1 and np.allclose(cost, [[4.1, 2.0]])
 
 
 def test_an_exact_fixed_point_is_literal_too(seed):
@@ -276,15 +279,33 @@ def _read_only(X):
 
 def test_choice_leaves_open_only_what_rounding_allows():
     cost = np.array([[1.0, 2.0, 3.0], [5.0, 4.0, 4.05], [7.0, 7.0, 9.0]])
-    products, squares = -cost[None] / 2, np.zeros((1, 3))  # so that |f|^2 - 2 x.f is the cost
+    products, squares = -cost / 2, np.zeros(3)  # so that |f|^2 - 2 x.f is the cost
     labels, pairs = np.empty(3, dtype=np.intp), np.empty((2, 9), dtype=np.intp)
-    norms = np.array([[0.5, 0.1, 0.0]]) - 1e-9  # with a slack of 1 / 4 and lengths of 1e-9 of centroids, the doubt
-    known = (norms, squares, np.array([1e-9]), np.ones((1, 3)), np.array([0.25e9]))
-    n_open = kernels.choose_literal(products, *known, np.empty(3), labels, *pairs)
-    assert labels.tolist() == [0, 1, 0]
+    norms = np.array([0.5, 0.1, 0.0]) - 1e-9  # with a slack of 1 / 4 and lengths of 1e-9 of centroids, the doubt
+    added, doubt = np.zeros((3, 3)), np.zeros(3)
+    kernels.add_literal(products, squares, 1e-9, norms, np.ones(3), 0.25e9, added, doubt)
+    assert np.array_equal(added, cost) and np.allclose(doubt, [0.5, 0.1, 0.0])
+    n_open = kernels.cheapest(added, doubt, labels, *pairs)
+    assert labels[0] == 0  # the others are open
     assert pairs[:, :n_open].T.tolist() == [[1, 1], [1, 2], [2, 0], [2, 1]]
     kernels.settle(*pairs[:, :n_open], np.array([4.06, 4.05, 7.0, 7.0]), labels)
     assert labels.tolist() == [0, 2, 0]  # the truly cheaper one, and the lowest on a tie
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_clusters", [1, 2, 15, 16, 17, 50, 130])
+def test_what_is_open_equals_its_numpy_twin(dtype, n_clusters, seed):
+    """Ties, doubts and costs past every number, wherever the lowest is among the lanes of a register."""
+    rng = np.random.default_rng(seed)
+    cost = rng.integers(40, size=(300, n_clusters)).astype(dtype)
+    cost[:3] = np.inf
+    doubt = rng.choice([0.0, 0.5, 1.0, 30.0], size=300)
+    labels, pairs = np.empty(300, dtype=np.intp), np.empty((2, cost.size), dtype=np.intp)
+    n_open = kernels.cheapest(cost, doubt, labels, *pairs)
+    may_be = cost <= cost.min(axis=1, keepdims=True) + doubt[:, None]
+    alone = may_be.sum(axis=1) == 1
+    assert np.array_equal(labels[alone], cost[alone].argmin(axis=1))
+    assert np.array_equal(pairs[:, :n_open], np.nonzero(may_be & ~alone[:, None]))
 
 
 def test_quality_on_the_numerals_is_what_the_paper_promises():

@@ -93,7 +93,7 @@ def test_more_starts_never_give_a_lower_likelihood(seed):
 
 
 class TestInvariance:
-    @pytest.mark.filterwarnings("ignore:found . distinct clusters")  # of four kinds of items five
+    @pytest.mark.filterwarnings("ignore:found . distinct cluster")  # of four kinds of items five
     def test_row_order_and_equal_rows(self, seed):
         counts, _ = topic_counts(seed, length=6)
         order = np.random.default_rng(seed).permutation(60)

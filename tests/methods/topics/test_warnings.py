@@ -22,6 +22,6 @@ def test_warnings_are_shown_where_manyview_was_called(empty):
 @pytest.mark.parametrize("n_topics", [None, 4])
 def test_fewer_clusters_than_asked_for_are_told_of(n_topics):
     alike = np.tile([3.0, 1.0, 2.0], (8, 1))
-    with pytest.warns(ConvergenceWarning, match="found 1 distinct clusters, fewer than n_clusters=3") as heard:
+    with pytest.warns(ConvergenceWarning, match="found 1 distinct cluster, fewer than n_clusters=3") as heard:
         AnnotatedPLSA(3, n_topics=n_topics, n_init=1, random_state=0).fit(alike)
     assert __file__ in {one.filename for one in heard}

@@ -18,8 +18,8 @@ from ...data.views import Views, is_one_array
 from ...engines.base import Engine, add_up, cut
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError, ViewWarning
-from ...types import Floats, Places
-from ..base import MultiviewTransformer, say
+from ...types import Floats, Mask, Places
+from ..base import MultiviewTransformer, outside, say, warn_idle
 from ._learned import Learned
 from ._ridge import RIDGES, choose_ridge
 from ._sides import Projection, project_leaf
@@ -119,10 +119,11 @@ class CanonicalFusion(MultiviewTransformer):
 
     def fit(self, X: Any, y: Any = None) -> CanonicalFusion:
         """Learn the shared space of ``X``: a ``Views``, a list or dict of matrices, or one 2-D array."""
-        return self._fit(self._fit_views(X), warn=True)
+        views = self._fit_views(X)
+        return self._fit(views, views.mask, warn=True)
 
-    def _fit(self, views: Views, warn: bool) -> CanonicalFusion:
-        """``warn=False`` is for those who ask for as many components as there may be."""
+    def _fit(self, views: Views, given: Mask, warn: bool) -> CanonicalFusion:
+        """``given``: who has which view, empty rows or not; ``warn=False``: as many components as there may be."""
         n_components = int(self.n_components)
         weights = check_weights("weights", self.weights, views.names)
         rng = as_generator(self.random_state)
@@ -130,7 +131,9 @@ class CanonicalFusion(MultiviewTransformer):
             if self.verbose:
                 say(f"covariances of {views!r}")
             learned = Learned.of(views, n_components, rng, engine)
-            self._warn_idle(views, learned.acting)
+            for v, name in enumerate(views.names):
+                if v not in learned.acting:
+                    warn_idle(name, given[:, v])
             self.regularization_ = self._ridge(views, learned, rng, engine)
         if self.verbose:
             say(f"directions of {[side.width for side in learned.sides]} dimensions, ridge {self.regularization_:g}")
@@ -141,7 +144,7 @@ class CanonicalFusion(MultiviewTransformer):
                 f"n_components={n_components}, but the views have {found} correlated direction(s) in common (no more "
                 f"than the rank of a view); {max(found, 1)} are kept.",
                 ViewWarning,
-                stacklevel=3,
+                stacklevel=outside(),
             )
         self._keep_nothing(views, max(found, 1))
         if found:
@@ -182,12 +185,6 @@ class CanonicalFusion(MultiviewTransformer):
             if side.shift is not None:
                 self.shifts_[name] = side.shift.astype(np.float64) / side.unit
 
-    def _warn_idle(self, views: Views, acting: list[int]) -> None:
-        for v, name in enumerate(views.names):
-            if v not in acting:
-                why = "is the same for every item" if views.mask[:, v].any() else "is missing for every item"
-                warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=4)
-
     def transform(self, X: Any) -> NDArray[Any]:
         """Items in the shared space (n_items, R), also those that lack views; NaN for those that lack all of them.
 
@@ -197,7 +194,7 @@ class CanonicalFusion(MultiviewTransformer):
         views = self._new_views(X)
         lacking = int((~views.mask.any(axis=1)).sum())
         if lacking:
-            warnings.warn(f"{lacking} item(s) lack every view; their rows are NaN.", ViewWarning, stacklevel=2)
+            warnings.warn(f"{lacking} item(s) lack every view; their rows are NaN.", ViewWarning, stacklevel=outside())
         return self._fused(views)
 
     def _fused(self, views: Views) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -17,8 +18,8 @@ from ...data.parameters import Constraints, Given, Number, check_parameters
 from ...data.tags import TagTable, are_words, as_tag_table
 from ...data.views import Views
 from ...data.vocabulary import tags_in_vocabulary
-from ...errors import ParameterError, ViewError
-from ..base import MultiviewTransformer, check_n_clusters, items_with_views, say
+from ...errors import ParameterError, ViewError, ViewWarning
+from ..base import MultiviewTransformer, check_n_clusters, items_with_views, outside, say
 from ..fusion_art.seen import Seen
 from ..fusion_art.settings import check_tags
 from .association_network import AssociationNetwork
@@ -49,11 +50,17 @@ class CrossModalClustering(ClusterMixin, MultiviewTransformer):
         described by ``LocalityCoding``; then ``X`` is a dict.
     n_words : int, default=1024
         Visual words of ``LocalityCoding``, where there are ``pictures``.
-    threshold, max_neighbors, smoothing, min_df
-        Of the ``AssociationNetwork``. Where no tag is on ``min_df`` items, all are kept.
-    n_components, regularization, corr_power
-        Of the ``CanonicalFusion``; fewer components where the views have no more in common. The ridge is found unless
-        it is given: with few tagged items a weak one fits these alone, and all others end up in one cluster.
+    threshold : float, default=0.05
+    max_neighbors : None or int, default=20
+    smoothing : float, default=2.0
+    min_df : int, default=5
+        These four are of the ``AssociationNetwork``. Where no tag is on ``min_df`` items, all are kept.
+    n_components : int, default=128
+    regularization : float or "auto", default="auto"
+    corr_power : float, default=1.0
+        These three are of the ``CanonicalFusion``; fewer components where the views have no more in common. The ridge
+        is found unless it is given: with few tagged items a weak one fits these alone, and all others end up in one
+        cluster.
     n_starts : int, default=10
         Of the ``HierarchicalKMeans``.
     random_state : None, int or numpy Generator
@@ -162,7 +169,7 @@ class CrossModalClustering(ClusterMixin, MultiviewTransformer):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        self.fusion_._fit(self.fusion_._fit_views(semantic), warn=False)
+        self.fusion_._fit(self.fusion_._fit_views(semantic), views.mask, warn=False)
         self.fusion_._items = None  # the smoothed tags need not live on
         fused = self.fusion_._fused(semantic)[has_any]
         if self.verbose:
@@ -257,7 +264,8 @@ class CrossModalClustering(ClusterMixin, MultiviewTransformer):
 
     def _fit_networks(self, views: Views) -> None:
         self.tag_views_ = self._check_tag_views(views)
-        check_tags(Seen(views), {name: "tags" if name in self.tag_views_ else "content" for name in views.names})
+        kinds = {name: "tags" if name in self.tag_views_ else "content" for name in views.names}
+        check_tags(Seen(views), kinds, "leave it out of tags")
         self.networks_ = {}
         for name in self.tag_views_:
             matrix = _zero_where_missing(views, name)
@@ -275,7 +283,11 @@ class CrossModalClustering(ClusterMixin, MultiviewTransformer):
 
     def _check_tag_views(self, views: Views) -> list[str]:
         if isinstance(self.tags, str) and self.tags == "auto":
-            return [name for v, name in enumerate(views.names) if _is_binary(views[name], views.mask[:, v])]
+            found = [name for v, name in enumerate(views.names) if _is_binary(views[name], views.mask[:, v])]
+            for name in views.names:
+                if is_sparse(views[name]) and name not in found:
+                    _warn_of_words(name, found)
+            return found
         named = [self.tags] if isinstance(self.tags, str) else self.tags
         if not isinstance(named, (list, tuple)) or not all(isinstance(name, str) for name in named):
             raise ParameterError(f"tags must be 'auto', the name of a view or a list of names; got {self.tags!r}.")
@@ -300,6 +312,16 @@ class CrossModalClustering(ClusterMixin, MultiviewTransformer):
 
 def _has_entries(X: Any) -> bool:
     return isinstance(X, Mapping) and not is_sparse(X)  # one of SciPy's formats is a dict
+
+
+def _warn_of_words(name: str, tags: list[str]) -> None:
+    warnings.warn(
+        f"view {name!r} is sparse but holds more than 0 and 1, so its numbers are compared as they are, frequent words "
+        f"before all. If a number means that an item has something, pass {name} > 0, which is taken as tags; "
+        f"tags={tags!r} says that it is meant so.",
+        ViewWarning,
+        stacklevel=outside(),
+    )
 
 
 def _is_binary(matrix: Any, present: NDArray[np.bool_]) -> bool:

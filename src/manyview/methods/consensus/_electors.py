@@ -8,6 +8,7 @@ import numpy as np
 
 from ...errors import ViewWarning
 from ...types import Places
+from ..base import outside, warn_fewer
 
 __all__ = ["numbered", "representatives", "voters", "warn_if_few"]
 
@@ -34,18 +35,11 @@ def numbered(kinds: Places) -> Places:
 
 def warn_if_few(n_items: int, n_clusters: int) -> None:
     """Say so where clusters can have next to no items, or there are fewer items that differ than clusters."""
-    if n_items < n_clusters:
-        from sklearn.exceptions import ConvergenceWarning
-
-        warnings.warn(
-            f"found {n_items} distinct clusters, fewer than n_clusters={n_clusters}: too many items are alike.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    elif n_items < 3 * n_clusters:
+    warn_fewer(n_items, n_clusters)
+    if n_clusters <= n_items < 3 * n_clusters:
         warnings.warn(
             f"{n_clusters} clusters of {n_items} different items: fewer than three each, so that the votes are almost "
             "as fine as the items. The clusters may mean little; ask for fewer.",
             ViewWarning,
-            stacklevel=4,
+            stacklevel=outside(),
         )

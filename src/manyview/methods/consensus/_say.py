@@ -3,30 +3,37 @@
 Two views *agree* where what is near in one is put together by the other's quick partitions more often than by chance,
 by far more than its standard error. A view's support is the sum of its agreements. A view with a quarter of the best
 support or more has a full say; one that agrees with nobody has next to none: it holds noise, or the structure of
-something else. Where no two views agree, their own structure decides: a view whose neighbours fit its own partitions no
-better than those of chance do (words shuffled column by column, normal numbers for the rest) is noise. Where several
-have structure, nothing here can tell which is right, and ``apart`` says so.
+something else. Where the views agree faintly or not at all, their own structure counts as well: a view whose neighbours
+fit its own partitions no better than those of chance do (words shuffled column by column, normal numbers for the rest)
+loses as much say as the structure of the best view is surer than its own. Where none surely has any, each may hold a
+part of it that is too faint to be seen alone, and none is silenced. Where several have structure, nothing here can
+tell which is right, and ``apart`` says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import Workers
+from ...data.spaces import words_in
+from ...data.views import Views
 from ...types import Floats, Mask, Singles
 from ..agreement import (
+    AGREE,
     Sample,
     agreement_of,
-    clearly_agrees,
+    beyond_chance,
     draw_samples,
     neighbours_in,
     standard_error,
     witnesses,
 )
+from ..preparation import Prepared, words_again
 
 __all__ = ["Says", "different_stories", "scrambled", "view_says"]
 
@@ -47,15 +54,10 @@ class Says:
     apart: bool
 
 
-def view_says(
-    points: Sequence[Singles],
-    speaking: Sequence[Mask],
-    keys: Sequence[int],
-    n_clusters: int,
-    without_structure: Callable[[int, Sample], Singles],
-    threads: Workers,
-) -> Says:
-    """What every view has to say. ``without_structure`` makes the points a view would have in a sample by chance."""
+def view_says(views: Views, prepared: Prepared, n_clusters: int, threads: Workers) -> Says:
+    """What every view that varies has to say, in the order of ``prepared.acting``."""
+    names, keys = [name for name, _ in prepared.acting], [key for _, key in prepared.acting]
+    points, speaking = [prepared.points[name] for name in names], [prepared.speaking[name] for name in names]
     n_views, n_items = len(points), speaking[0].size if speaking else 0
     agreement = np.full((n_views, n_views), np.nan)
     equal = Says(np.ones(n_views), agreement, False)
@@ -71,14 +73,16 @@ def view_says(
             both = both[np.isfinite(both)]
             if both.size:
                 agreement[a, b] = agreement[b, a] = both.mean()
-                agree[a, b] = agree[b, a] = both.mean() if clearly_agrees(both) else 0.0
+                agree[a, b] = agree[b, a] = both.mean() if beyond_chance(both) else 0.0
     support = agree.sum(axis=1)
-    if support.any():
-        return Says(np.clip(support / (_FULL * support.max()), LEAST, 1.0), agreement, False)
+    heard = np.clip(support / max(_FULL * support.max(), 1e-12), LEAST, 1.0)
+    if agree.max() >= AGREE:
+        return Says(heard, agreement, False)
     structure = np.zeros(n_views)  # in standard errors
     for v in range(n_views):
         own = agreement_of(*pairs[v], told[v])
-        rows, has = without_structure(v, sample), speaking[v][sample.items]
+        space, has = prepared.spaces[names[v]], speaking[v][sample.items]
+        rows = _by_chance(views[names[v]], space, points[v], speaking[v], sample, threads)
         mere = Sample(np.arange(has.size), sample.number, sample.n_members)
         nobody = witnesses([rows], [has], [keys[v]], mere, n_clusters, threads)[0]
         chance = agreement_of(*neighbours_in(rows, has, threads), nobody)
@@ -86,10 +90,25 @@ def view_says(
         if own.size and chance.size:
             error = np.hypot(standard_error(own), standard_error(chance))
             structure[v] = (own.mean() - chance.mean()) / max(error, 1e-12)
-    weights = np.clip((structure - _NONE) / (_SURE - _NONE), LEAST, 1.0)
-    if weights.max() <= LEAST:
-        return equal
-    return Says(weights / weights.max(), agreement, bool(np.count_nonzero(structure >= _SURE) > 1))
+    sure = np.clip((structure - _NONE) / (_SURE - _NONE), 0.0, 1.0)
+    weights = np.maximum(1.0 - (sure.max() - sure), heard)
+    return Says(weights, agreement, bool(np.count_nonzero(structure >= _SURE) > 1))
+
+
+def _by_chance(
+    matrix: Matrix, space: dict[str, Any], points: Singles, speaks: Mask, sample: Sample, threads: Workers
+) -> Singles:
+    """The points that a view would have in a sample if nothing in it went together."""
+    here = np.flatnonzero(speaks[sample.items])
+    rows = np.zeros((sample.items.size, points.shape[1]), dtype=np.float32)
+    if space["kind"] == "sparse":
+        words = words_in(space, matrix[sample.items[here]])
+        found = words_again(scrambled(words, sample.number), rows.shape[1], threads)
+        rows[here, : found.shape[1]] = found
+    else:  # shuffled columns would keep their peaks, which are structure
+        spread = points[sample.items[here]].std(axis=0)
+        rows[here] = spread * np.random.default_rng(sample.number).normal(size=(here.size, rows.shape[1]))
+    return rows
 
 
 def scrambled(matrix: Matrix, seed: int) -> Matrix:

@@ -56,6 +56,16 @@ class Points:
                 spaces.append(Space(name, self.keys[v], rows, items))
         return spaces
 
+    @property
+    def heard(self) -> list[str]:
+        """The views whose say is more than next to none."""
+        return [name for name, say in zip(self.names, self.says.tolist(), strict=True) if say > _SILENT]
+
+    @property
+    def width(self) -> int:
+        """How many columns the views that are heard have in all."""
+        return int(np.diff(self.edges)[self.says > _SILENT].sum())
+
     def of(self, items: Places) -> Points:
         """Some of the items, given by rising numbers; no copy of all of them."""
         if items.size == self.rows.shape[0]:
@@ -177,7 +187,7 @@ def vote(
             tick(sum(space.rows.size for space in spaces[:done]))
         graph = NeighbourGraph(n_items, spaces, near, weights, threads)
     votes = Votes(alpha, graph, memberships, threads)
-    alone = int(np.count_nonzero(points.says > _SILENT)) < 2
+    alone = len(points.heard) < 2
     found = best_partition(votes, spaces, kinds, n_clusters, previous=start, alone=alone, seed=seed)
     numbers = _by_size(found.labels)
     n_found = int(numbers.max()) + 1

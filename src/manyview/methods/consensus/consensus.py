@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...blocks import Workers, workers
 from ...data.checks import as_generator, check_number
 from ...data.parameters import RUNNING, Choice, Constraints, Either, Given, Number
-from ...data.spaces import same_row_sums, words_in
+from ...data.spaces import same_row_sums
 from ...data.views import Views
 from ...engines.base import Engine
 from ...engines.choice import working
@@ -24,13 +24,12 @@ from ...errors import ViewWarning
 from ...renamed import warn_renamed
 from ...steps import expect, step
 from ...types import Floats, Places
-from ..agreement import Sample
-from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, say
-from ..preparation import Prepared, key_of, prepare, words_again
+from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, outside, say
+from ..preparation import Prepared, prepare
 from ._electors import numbered, representatives, voters, warn_if_few
 from ._landmarks import Fitted, choose_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
-from ._say import different_stories, scrambled, view_says
+from ._say import different_stories, view_says
 from ._vote import Outcome, Points, kinds_of, points_of, vote
 from .cost import cost_of_steps, number_of_landmarks, seconds_to_place, shape_of
 from .levels import cut_levels, level_nodes, level_range, place_in_level, single_level
@@ -52,24 +51,24 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
 
     Parameters
     ----------
-    n_clusters : int
-    scale : "auto", "rank", "minmax" or None
+    n_clusters : int, default=8
+    scale : "auto", "rank", "minmax" or None, default="auto"
         Dense features become normal quantiles of their ranks, or are moved to a range of 2, or stay. Ranks tame
         outliers; a feature whose values lie in a few separate peaks keeps its spacing. Every view is then centred and
         given rows of mean length 1. Sparse views, and dense tables of counts, always become tf-idf, reduced to 100
         dimensions. "auto" begins with ranks and 100 dimensions and takes another scaling (min-max, raw, roots,
         directions; 15, 30 or 60 dimensions) where a view's neighbours then agree at least a tenth better with the
         other views.
-    alpha : float in [0, 1]
+    alpha : float in [0, 1], default=0.6
         The share of the neighbours in the vote; the rest is the members'.
-    members : int, or list
+    members : int, or list, default=10
         Partitions made of each view and of all together. In a list there may also stand fitted clusterers of
         manyview, clusterers to be fitted on the same data, and arrays of labels (-1: no opinion); ``(member, weight)``
         gives one more or less weight than the 1 of the others. A number in the list says how many to make beside
         them (10).
-    n_neighbors : int
+    n_neighbors : int, default=10
         Nearest neighbours per item and space. Exact up to 8,000 items; above, sought in nearby cells.
-    landmarks : "auto", int or None
+    landmarks : "auto", int or None, default="auto"
         How many items vote. The others go where ``predict`` would put them: time and memory of the votes then do not
         grow with the collection, and views may lie on disk. "auto": 100,000, or as many as 2 GB have room for. None:
         all.
@@ -78,11 +77,11 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         of the weight of all members made here together, a quarter of the members' vote; and where it has
         ``n_clusters`` clusters, they are one of the partitions, which is taken unless another is better by more than
         2 %. Clusters then change where the data say so clearly, not by chance.
-    random_state : int, Generator or None
+    random_state : int, Generator or None, default=0
         The same data give the same clusters unless another seed is asked for; None draws one.
     n_jobs : int or None
         Threads; None takes all cores. The result does not depend on it.
-    verbose : int
+    verbose : int, default=0
         1 reports the steps and their times.
     neighbours : int
         The old name of ``n_neighbors``; it goes with the next release.
@@ -299,41 +298,25 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         with step("views"):
             prepared = prepare(views, self.scale, threads, n_clusters)
         self.scaling_agreement_, self.view_scalings_ = prepared.agreement, prepared.chosen
-        self.scalings_, parts = {}, []
+        self.active_views_ = prepared.acting
+        acts = {name for name, _ in self.active_views_}
+        self.scalings_ = {name: prepared.spaces[name] for name in views.names if name in acts}
         for name in views.names:
-            rows, present = prepared.points[name], prepared.speaking[name]
-            if rows.shape[1] and np.count_nonzero(present) > 1:
-                self.scalings_[name] = prepared.spaces[name]
-                parts.append((key_of(rows), name, rows, present))
-                if self.verbose and self.scale == "rank" and same_row_sums(views[name], views.present(name)):
-                    say(f"  rows of view {name!r} all have the same sum; scale='minmax' may suit proportions better")
-                continue
-            why = "is the same for every item" if present.any() else "holds nothing that two items share"
-            warnings.warn(f"view {name!r} {why}; it has no vote.", ViewWarning, stacklevel=4)
-        parts.sort(key=lambda part: part[0])  # so that the names and the order of views change nothing
-        self.active_views_ = [(name, key) for key, name, _, _ in parts]
+            if name not in acts:
+                is_there = prepared.speaking[name].any()
+                why = "is the same for every item" if is_there else "holds nothing that two items share"
+                warnings.warn(f"view {name!r} {why}; it has no vote.", ViewWarning, stacklevel=outside())
+            elif self.verbose and self.scale == "rank" and same_row_sums(views[name], views.present(name)):
+                say(f"  rows of view {name!r} all have the same sum; scale='minmax' may suit proportions better")
         with step("say of the views"):
-            says = self._weigh(views, prepared, parts, n_clusters, threads)
-        return points_of(self.active_views_, views.n_items, [part[2:] for part in parts], threads, says)
+            says = self._weigh(views, prepared, n_clusters, threads)
+        parts = [(prepared.points[name], prepared.speaking[name]) for name, _ in self.active_views_]
+        return points_of(self.active_views_, views.n_items, parts, threads, says)
 
-    def _weigh(self, views: Views, prepared: Prepared, parts: list[Any], n_clusters: int, threads: Workers) -> Floats:
+    def _weigh(self, views: Views, prepared: Prepared, n_clusters: int, threads: Workers) -> Floats:
         """How much say the views that vary have; a warning where they tell different stories."""
+        found = view_says(views, prepared, n_clusters, threads)
         names = [name for name, _ in self.active_views_]
-
-        def without_structure(v: int, sample: Sample) -> NDArray[np.float32]:
-            here = np.flatnonzero(parts[v][3][sample.items])
-            rows = np.zeros((sample.items.size, parts[v][2].shape[1]), dtype=np.float32)
-            if prepared.spaces[names[v]]["kind"] == "sparse":
-                words = words_in(prepared.spaces[names[v]], views[names[v]][sample.items[here]])
-                found = words_again(scrambled(words, sample.number), rows.shape[1], threads)
-                rows[here, : found.shape[1]] = found
-            else:  # shuffled columns would keep their peaks, which are structure
-                spread = parts[v][2][sample.items[here]].std(axis=0)
-                rows[here] = spread * np.random.default_rng(sample.number).normal(size=(here.size, rows.shape[1]))
-            return rows
-
-        given = ([part[2] for part in parts], [part[3] for part in parts], [part[0] for part in parts])
-        found = view_says(*given, n_clusters, without_structure, threads)
         self.says_ = dict(zip(names, found.weights.tolist(), strict=True))
         self.view_agreement_ = {
             name: {other: float(found.agreement[a, b]) for b, other in enumerate(names) if b != a}
@@ -345,7 +328,7 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         self.view_weights_ /= self.view_weights_.sum()
         self.views_disagree_ = found.apart
         if found.apart:
-            warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=5)
+            warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=outside())
         return found.weights
 
     def _store(self, views: Views, numbers: Places, source: Places, outcome: Outcome | None) -> None:

@@ -74,10 +74,14 @@ def cost_of_number(shape: Shape) -> dict[str, float]:
 
 
 def parts_of_number(shape: Shape) -> tuple[float, float, float, float]:
-    """Of preparing the views, finding copies, finding neighbours, and of the communities and eigenvalues."""
+    """Of preparing and weighing views, finding copies, finding neighbours, and of the communities and eigenvalues."""
     n, d = min(shape.n_items, _NUMBERED), shape.width
     pairs = 7e-11 * n * n * d
-    return _FIRST + 2e-7 * n * d + 2e-5 * n, 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
+    return _FIRST + 2e-7 * n * d + 2e-5 * n + _cost_of_says(shape), 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
+
+
+def _cost_of_says(shape: Shape) -> float:
+    return min(shape.n_items, _SAMPLED) * (1.5e-7 * shape.width + 1e-4)
 
 
 def memory_of_fit(shape: Shape, n_clusters: int, n_members: int) -> float:
@@ -111,7 +115,7 @@ def cost_of_steps(
     refined = 3e-6 if n <= _MANY else 1.1e-6
     costs = {
         "views": min(n, _SAMPLED) * (1.2e-6 * d + 3e-4) + 1e-7 * n * d,
-        "say of the views": min(n, _SAMPLED) * (1.5e-7 * d + 1e-4),
+        "say of the views": _cost_of_says(shape),
         "members": (per_entry * entries + 2e-6 * min(n, _MANY) * spaces * n_members) / cores
         + 1.1e-9 * max(0, n - _MANY) * d * k * n_members / 10 / cores,
         "neighbours": 5e-11 * n * compared * 2 * d / cores,

@@ -19,10 +19,11 @@ from ...steps import step
 from ...types import Floats, Places, Singles
 from ..curves import curve, picture
 from ..neighbours import nearest_neighbours
-from ..preparation import has_words, key_of, prepare
+from ..preparation import has_words, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._graph import NeighbourGraph
+from ._say import view_says
 from ._vote import Points, kinds_of, points_of
 from .cost import parts_of_number, shape_of
 
@@ -53,6 +54,8 @@ _NARROW = 32
 """columns are too few for communities to say where to look: there are as many as there is room for."""
 _LEAK = 0.02
 """Of its links; a part that has no more to the outside counts as apart."""
+_ROUGHLY = 10
+"""Clusters of the partitions by which views are weighed: the says of 5 and of 20 give the same numbers."""
 _LESS = 0.5
 """Of what as many parts of items without groups leak; parts that leak more are no groups."""
 
@@ -129,6 +132,7 @@ def count_clusters(
     2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2). With up to 32 columns in all there
     are as many communities as there is room for, whatever the groups. Then 2 is considered too, and score(k) =
     ln((1 - lambda_k+1 + 0.02) / (1 - lambda_k + 0.02)); the reason tells where items without groups would look alike.
+    From 50 items on a view has as much say in all of this as a fit would give it: one of noise has next to none.
     """
     everyone = np.flatnonzero(views.mask.any(axis=1))
     limit = min(max_items, _MOST_ITEMS)
@@ -152,7 +156,7 @@ def count_clusters(
         n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
         level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
         n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
-        is_narrow = points.rows.shape[1] <= _NARROW
+        is_narrow = points.width <= _NARROW
         numbers = _numbers(candidates, n_items, level, n_vectors, 2 if is_narrow or n_items < _FEW else 3)
         n_vectors = max(n_vectors, int(numbers[-1]) + 1)
         values = _eigenvalues(normalised_graph(W), n_vectors, seed)
@@ -162,7 +166,7 @@ def count_clusters(
             score = _falling(values, numbers)
             noise = _without_groups(points, count, n_vectors, seed, threads)
         else:
-            centre = level * (_TEXT if _is_text(chosen) else _OTHER)
+            centre = level * (_TEXT if _is_text(chosen[points.heard]) else _OTHER)
             score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
     return _decide(numbers, score, values, level, coarse.modularity(groups), n_items, noise)
 
@@ -187,13 +191,11 @@ def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
 
 
 def _prepared(views: Views, threads: Workers) -> Points:
-    """Every view that varies, side by side, in an order that names do not change."""
+    """Every view that varies, side by side, with as much say as a fit would give it."""
     found = prepare(views, "rank", threads)
-    spoken = [name for name in views.names if found.points[name].shape[1] and found.speaking[name].sum() > 1]
-    keys = {name: key_of(found.points[name]) for name in spoken}
-    order = sorted(spoken, key=lambda name: keys[name])
-    parts = [(found.points[name], found.speaking[name]) for name in order]
-    return points_of([(name, keys[name]) for name in order], views.n_items, parts, threads)
+    says = view_says(views, found, _ROUGHLY, threads).weights
+    parts = [(found.points[name], found.speaking[name]) for name, _ in found.acting]
+    return points_of(found.acting, views.n_items, parts, threads, says)
 
 
 def _different(points: Points, seed: int, threads: Workers) -> Points:
@@ -242,8 +244,7 @@ def _neighbour_lists(
 def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> NeighbourGraph:
     """All views together have as much weight as the single ones."""
     spaces = points.spaces(at_least=2)
-    weights = [1.0 if space.name is None else 1.0 / (len(spaces) - 1) for space in spaces]
-    return NeighbourGraph(points.rows.shape[0], spaces, found, weights, threads)
+    return NeighbourGraph(points.rows.shape[0], spaces, found, points.shares(spaces), threads)
 
 
 def _falling(values: Floats, numbers: Places) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from ...blocks import Workers, row_blocks
 from ...data.views import Views
 from ...errors import ParameterError
 
-__all__ = ["MAX_BINS", "Bins", "cut_points", "feature_quota"]
+__all__ = ["MAX_BINS", "Bins", "cut_points", "feature_quota", "idle_views"]
 
 Codes = NDArray[Any]
 MAX_BINS = 255  # codes 0 to 254 of a byte; 255 says that an item has no value
@@ -125,23 +127,33 @@ def cut_points(values: NDArray[Any], max_bins: int = MAX_BINS) -> NDArray[np.flo
     return np.where((middle >= low) & (middle < high), middle, low)
 
 
-def feature_quota(max_features: Any, widths: dict[str, int]) -> NDArray[np.int64]:
+def idle_views(views: Views, bins: Bins) -> list[str]:
+    """The views in which nothing can be split: the same for every item, or missing for all of them."""
+    edges = np.concatenate([[0], np.cumsum(list(views.n_features.values()))])
+    n_cuts = np.diff(bins.start[edges])
+    share = views.mask.mean(axis=0)  # where some have a view and some do not, that may be a split
+    return [name for v, name in enumerate(views.names) if n_cuts[v] == 0 and share[v] in (0.0, 1.0)]
+
+
+def feature_quota(max_features: Any, widths: dict[str, int], idle: Collection[str] = ()) -> NDArray[np.int64]:
     """How many features of each view a node tries: equal shares, and what a narrow view cannot use goes to the wider.
 
-    At least one of each view, whatever ``max_features`` is. What does not divide goes to the wider views first.
+    At least one of each view, whatever ``max_features`` is, but none of the ``idle`` ones. What does not divide goes to
+    the wider views first.
     """
+    widths = {name: 0 if name in idle else width for name, width in widths.items()}
     total = sum(widths.values())
     if isinstance(max_features, str):
         wanted = round(total**0.5)
     elif max_features is None:
         wanted = total
-    elif isinstance(max_features, float):
-        wanted = round(max_features * total)
-    else:
+    elif isinstance(max_features, Integral):
         wanted = int(max_features)
+    else:
+        wanted = round(float(max_features) * total)
     names = list(widths)
     quota = dict.fromkeys(names, 0)
-    left = max(len(names), min(wanted, total))
+    left = max(np.count_nonzero(list(widths.values())), min(wanted, total))
     while left > 0:
         room = sorted((name for name in names if quota[name] < widths[name]), key=lambda name: (-widths[name], name))
         if not room:

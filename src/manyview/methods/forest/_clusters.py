@@ -29,7 +29,8 @@ def spectral_clusters(
     Items that share every leaf (``leaves``: (n, n_trees), where there are trees) get one label, also where they are
     more than the neighbours that were kept. Items without any neighbour are left out (each would be a piece of the
     graph by itself and take an eigenvector), unless hardly any are left. Without a number of clusters, the widest gap
-    between eigenvalues gives it.
+    between eigenvalues gives it. A graph in more pieces than clusters has more leading eigenvectors than are asked for,
+    any of which would do: then the largest pieces are the clusters, and the items of the others are left out.
     """
     graph = nearest.maximum(nearest.T)
     inside = np.flatnonzero(present & (graph.getnnz(axis=1) > 0))
@@ -37,6 +38,12 @@ def spectral_clusters(
         inside = np.flatnonzero(present)
     if inside.size < graph.shape[0]:
         graph = graph[inside][:, inside]
+    kinds = None if leaves is None else _kinds(leaves, inside)
+    piece = _pieces(graph, kinds)
+    most = MOST_CLUSTERS if n_clusters is None else n_clusters
+    if piece.max(initial=0) >= most:
+        inside, labels = _largest(inside, piece, most)
+        return inside, labels, np.ones(most)
     operator = normalised_graph(graph)
     del graph  # ARPACK needs the room
     look = min(inside.size, MOST_CLUSTERS + 1 if n_clusters is None else n_clusters)
@@ -50,10 +57,33 @@ def spectral_clusters(
     kept = max(1, int((values[:n_clusters] > 1e-8).sum()))
     rows = spectral_rows(values[:kept], vectors[:, :kept])
     del vectors
-    if leaves is not None:
-        rows = _one_for_all(rows, _kinds(leaves, inside))
+    if kinds is not None:
+        rows = _one_for_all(rows, kinds)
     np.round(rows, 6, out=rows)
     return inside, cluster_rows(rows, n_clusters, seed=seed, n_jobs=n_jobs)[0], values
+
+
+def _pieces(graph: Any, kinds: Labels | None) -> Labels:
+    """The piece of the graph that each item lies in; those of one kind lie in the same."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    piece = connected_components(graph, directed=False)[1].astype(np.intp)
+    if kinds is None:
+        return piece
+    n_pieces, n_all = int(piece.max(initial=-1)) + 1, int(kinds.max(initial=-1)) + 1
+    both = csr_matrix((np.ones(piece.size), (piece, n_pieces + kinds)), shape=(n_pieces + n_all, n_pieces + n_all))
+    found = connected_components(both, directed=False)[1][piece]
+    return np.unique(found, return_inverse=True)[1].astype(np.intp)
+
+
+def _largest(inside: Labels, piece: Labels, n_clusters: int) -> tuple[Labels, Labels]:
+    """The items of the largest pieces, and which of these each lies in."""
+    order = np.argsort(-np.bincount(piece), kind="stable")
+    place = np.full(order.size, -1, dtype=np.intp)
+    place[order[:n_clusters]] = np.arange(min(n_clusters, order.size))
+    kept = np.flatnonzero(place[piece] >= 0)
+    return inside[kept], place[piece[kept]]
 
 
 def _kinds(leaves: NDArray[Any], items: Labels) -> Labels:

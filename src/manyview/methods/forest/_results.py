@@ -115,10 +115,14 @@ class ForestResults(MultiviewEstimator):
         self._check_fitted()
         if not self.layers_:
             raise ParameterError("tag_scores needs a forest that was fitted with tags: fit(X, tags).")
-        if method == "combined":
-            return self._combined_scores(X)
         if X is not None:
-            return self._new_scores(self._new_views(X), method)
+            return self._combined_scores(X) if method == "combined" else self._new_scores(self._new_views(X), method)
+        scores = self._combined_scores(None) if method == "combined" else self._training_scores(method)
+        refused = self.refused_.tocoo()
+        scores[refused.row, refused.col] = 0.0
+        return scores
+
+    def _training_scores(self, method: str) -> NDArray[np.float32]:
         n_items, n_tags = self.tags_.shape
         scores = np.empty((n_items, n_tags), dtype=np.float32)
         with workers(self.n_jobs) as threads:
@@ -138,8 +142,6 @@ class ForestResults(MultiviewEstimator):
 
             for _ in threads.map(block, row_blocks(n_items, 12 * n_tags + 16 * self.leaves_.shape[1])):
                 pass
-        refused = self.refused_.tocoo()
-        scores[refused.row, refused.col] = 0.0
         return scores
 
     def _new_scores(self, views: Views, method: str) -> NDArray[np.float32]:

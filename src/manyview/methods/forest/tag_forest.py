@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metadata_routing import UNUSED
 
 from ...arrays import column_values
@@ -20,10 +19,10 @@ from ...data.parameters import RUNNING, Choice, Constraints, Either, Flag, Given
 from ...data.tags import TagTable, as_tag_table
 from ...data.views import Views
 from ...errors import ViewError, ViewWarning
-from ...figures import counted, percent
+from ...figures import percent
 from ...steps import still
-from ..base import check_n_clusters, items_with_views, say
-from ._bins import MAX_BINS, Bins, feature_quota
+from ..base import check_n_clusters, items_with_views, outside, say, warn_fewer, warn_idle
+from ._bins import MAX_BINS, Bins, feature_quota, idle_views
 from ._clusters import MOST_CLUSTERS, mean_codes, spectral_clusters
 from ._leaf_size import find_leaf_size
 from ._results import ForestResults, Labels
@@ -192,6 +191,8 @@ class TagForest(ClusterMixin, ForestResults):
             mates = Mates(self.leaves_, self.forest_["leaf_start"], threads)
             self.neighbors_ = mates.nearest(int(self.n_neighbors), threads)
         del mates  # as large as the leaves; made again in a moment where somebody asks
+        for name in idle_views(views, self._bins()):
+            warn_idle(name, views.mask[:, views.position(name)], "no tree asks it")
         self._warn_of_mixed_leaves()
         self._cluster(views, has_any, int(seeds[2]))
         self._mates, self._views = [], views  # for scores; not saved
@@ -211,7 +212,9 @@ class TagForest(ClusterMixin, ForestResults):
         table = as_tag_table(tags, n_items)
         if table.yes.nnz == 0:
             warnings.warn(
-                "no item carries any tag: items are clustered by their features alone.", ViewWarning, stacklevel=3
+                "no item carries any tag: items are clustered by their features alone.",
+                ViewWarning,
+                stacklevel=outside(),
             )
         return table
 
@@ -267,8 +270,8 @@ class TagForest(ClusterMixin, ForestResults):
             "threads": threads,
             "report": _reporter(n_trees) if self.verbose else lambda: None,
         }
-        quota = feature_quota(self.max_features, widths)
         view_start = np.concatenate([[0], np.cumsum(list(widths.values()))]).astype(np.int64)
+        quota = feature_quota(self.max_features, widths, idle_views(views, bins))
         if layers:
             grown = grow_forest(codes, layers, items, quota, view_start, **settings)
         else:
@@ -287,7 +290,7 @@ class TagForest(ClusterMixin, ForestResults):
                 "views are too sparse or too unlike the tags for a forest. ConsensusClustering over views and tags "
                 "does not need splits.",
                 ViewWarning,
-                stacklevel=3,
+                stacklevel=outside(),
             )
 
     def _cluster(self, views: Views, has_any: Any, seed: int) -> None:
@@ -299,20 +302,15 @@ class TagForest(ClusterMixin, ForestResults):
         inside, found, self.eigenvalues_ = spectral_clusters(*given)
         kinds, found = np.unique(found, return_inverse=True)
         self.n_clusters_ = int(kinds.size)
-        if wanted is not None and kinds.size < wanted:
-            warnings.warn(
-                f"found {counted(kinds.size, 'distinct cluster')}, fewer than n_clusters={wanted}: too many items "
-                "share all their leaves.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        if wanted is not None:
+            warn_fewer(kinds.size, wanted, "too many items share all their leaves.")
         self.labels_ = np.full(views.n_items, -1, dtype=np.intp)
         self.labels_[inside] = found
         codes = self.mean_codes_
         self.mean_codes_ = mean_codes(codes, self.labels_, self.n_clusters_, self._bins().missing)
-        outside = np.flatnonzero(has_any & (self.labels_ < 0))
-        if outside.size:
-            self.labels_[outside] = self._nearest_centers(codes[:, outside])
+        alone = np.flatnonzero(has_any & (self.labels_ < 0))
+        if alone.size:
+            self.labels_[alone] = self._nearest_centers(codes[:, alone])
         self.cluster_centers_ = views.means(self.labels_, self.n_clusters_)
 
 

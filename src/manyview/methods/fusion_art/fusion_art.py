@@ -25,9 +25,9 @@ from ._merge import absorb, check_alike
 from ._reader import Reader
 from ._shards import Shards
 from ._state import SKIP
-from ._vigilance import find_vigilance
+from ._vigilance import USUAL, find_vigilance
 from .seen import Seen
-from .settings import check_groups, check_tags, large_enough, warn_silent_views
+from .settings import check_groups, check_tags, large_enough, warn_one_for_all, warn_silent_views
 
 __all__ = ["FusionART"]
 
@@ -211,6 +211,8 @@ class FusionART(ClusterMixin, GrowingField):
                 for rows in groups.values():
                     free[rows] = False
                 labels = np.where(free, found, labels)
+        if isinstance(self.vigilance, float) and self.vigilance == USUAL:
+            warn_one_for_all(labels, self.channels_, views)
         self.labels_ = cut_like(given, labels.astype(np.intp))
         return self
 

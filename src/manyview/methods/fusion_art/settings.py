@@ -14,6 +14,7 @@ from ...data.checks import per_view_numbers
 from ...data.views import Views
 from ...errors import ParameterError, ViewError, ViewWarning
 from ...types import Floats, Places
+from ..base import outside
 from ._reader import Channels
 from .seen import Seen
 
@@ -25,11 +26,14 @@ __all__ = [
     "check_tags",
     "check_vigilance",
     "large_enough",
+    "warn_one_for_all",
     "warn_silent_views",
 ]
 
 
 KINDS = ("content", "tags")
+_MANY = 20  # items from which one cluster for nearly all of them is worth a word
+_NEARLY_ALL = 0.95
 
 
 def check_kinds(channels: Any, seen: Seen) -> dict[str, str]:
@@ -45,7 +49,7 @@ def check_kinds(channels: Any, seen: Seen) -> dict[str, str]:
                 f"pass the view as tags: {name} > 0 in place of it; channels={{{name!r}: 'content'}} says that it is "
                 "meant so.",
                 ViewWarning,
-                stacklevel=5,
+                stacklevel=outside(),
             )
     if isinstance(channels, str) and channels == "auto":
         return kinds
@@ -62,20 +66,20 @@ def check_kinds(channels: Any, seen: Seen) -> dict[str, str]:
     return kinds
 
 
-def check_tags(seen: Seen, kinds: Mapping[str, str]) -> None:
-    """Tag channels hold 0 and 1 and nothing else; an error names the view, the row and the value."""
+def check_tags(seen: Seen, kinds: Mapping[str, str], instead: str | None = None) -> None:
+    """Tag channels hold 0 and 1 and nothing else; an error names the view, the row and the value.
+
+    ``instead`` says how the view is taken as something else; None: by ``channels``.
+    """
     for name in seen.views.names:
         wrong = seen.no_tag(name) if kinds[name] == "tags" else None
         if wrong is not None:
-            raise _bad_tags(name, wrong.value, wrong.row)
-
-
-def _bad_tags(name: str, value: float, row: int) -> ViewError:
-    return ViewError(
-        f"view {name!r} is a tag channel, where 1 means that the item has the tag and 0 that it does not, but row "
-        f"{row} holds {value:g}. Pass 0 and 1 ({name} > 0 where any count is a yes), or make it content with "
-        f"channels={{{name!r}: 'content'}}."
-    )
+            instead = instead or f"make it content with channels={{{name!r}: 'content'}}"
+            raise ViewError(
+                f"view {name!r} is a tag channel, where 1 means that the item has the tag and 0 that it does not, but "
+                f"row {wrong.row} holds {wrong.value:g}. Pass 0 and 1 ({name} > 0 where any count is a yes), or "
+                f"{instead}."
+            )
 
 
 def check_vigilance(vigilance: Any, kinds: Mapping[str, str]) -> Floats:
@@ -133,7 +137,8 @@ def check_groups(y: Any, views: Views) -> dict[Any, Places]:
             f"{numbers.shape}."
         )
     try:
-        whole = numbers.astype(np.int64)
+        with np.errstate(invalid="ignore"):  # NaN is no whole number, which is seen below
+            whole = numbers.astype(np.int64)
         good = numbers.dtype.kind in "iub" or bool((numbers.astype(np.float64) == whole).all())
     except (TypeError, ValueError):
         good = False
@@ -173,9 +178,22 @@ def large_enough(state: Mapping[str, NDArray[Any]], min_size: float | None, warn
         warnings.warn(
             f"no cluster has min_size={min_size} members (the largest has {sizes.max(initial=0)}), so all take part.",
             ViewWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )
     return np.ones(sizes.size, dtype=bool)
+
+
+def warn_one_for_all(labels: Places, kinds: Mapping[str, str], views: Views) -> None:
+    """A warning where all views are dense numbers and hardly an item is outside of one cluster."""
+    sizes = np.bincount(labels[labels >= 0], minlength=1)
+    are_dense = all(kinds[name] == "content" and not holds_sparse(matrix) for name, matrix in views.items())
+    if are_dense and sizes.sum() >= _MANY and sizes.max() >= _NEARLY_ALL * sizes.sum():
+        warnings.warn(
+            f"{sizes.max()} of {sizes.sum()} items are in one cluster: with the usual vigilance nearly everything "
+            "matches it. Dense numbers take more, about vigilance={'content': 0.7}, learning_rate=0.1.",
+            ViewWarning,
+            stacklevel=outside(),
+        )
 
 
 def warn_silent_views(state: Mapping[str, NDArray[Any]], channels: Channels, views: Views) -> None:
@@ -186,4 +204,4 @@ def warn_silent_views(state: Mapping[str, NDArray[Any]], channels: Channels, vie
                 why = "is missing for every item"
             else:
                 why = "is the same for every item" if k < channels.n_content else "holds no tag at all"
-            warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=3)
+            warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=outside())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,8 +100,7 @@ class _State(NamedTuple):
 class _Room:
     """Memory for one thread's visits, kept for the whole run: making it anew each time costs more than filling it."""
 
-    def __init__(self, table: Table, centres: Centres) -> None:
-        n_clusters, dtype = centres.half.size, centres.half.dtype
+    def __init__(self, table: Table, n_clusters: int, dtype: np.dtype[Any]) -> None:
         self.size = max(256, min(4096, _PANEL_BYTES // (n_clusters * dtype.itemsize)))
         self.products = np.empty(n_clusters * self.size, dtype=dtype)
         self.panel = table.panel(self.size, n_clusters)
@@ -141,7 +140,8 @@ class Round:
 
     def room(self, table: Table) -> Spare[_Room]:
         if self.rooms is None:
-            self.rooms = Spare(lambda: _Room(table, self.centres(table)))
+            half = self.centres(table).half  # no lambda: it would hold this round, which holds the rooms
+            self.rooms = Spare(partial(_Room, table, half.size, half.dtype))
         rooms: Spare[_Room] = self.rooms
         return rooms
 

@@ -51,6 +51,7 @@ MOST_ROWS = 16_384
 _NS_PER_PRODUCT = 0.03  # of a row with a centre, in one feature; with a little for each of these, on one core
 _NS_PER_NUMBER = 1.5
 _TABLE = "view table"
+_DIGITS = 1e-6  # an inertia so much smaller than what it is the difference of is added up from differences instead
 _TURNOVER = 1e4  # sums are made anew when that many times their size has gone in and out
 
 
@@ -176,7 +177,8 @@ def _rounds(problem: Problem, run: _Run, report: Report | None, name: str) -> No
         moved[:] = points
         np.divide(sums.total, sums.mass[:, None], out=moved, where=sums.mass[:, None] > 0)
         kernels.measure_moves(sums.total, points, moved, table.scale, shift, across)
-        objective.append(max(0.0, float(run.squares + sums.mass @ centres.squares - 2 * across.sum())))
+        inertia = float(run.squares + sums.mass @ centres.squares - 2 * across.sum())
+        objective.append(inertia if inertia > _DIGITS * run.squares else run.inertia(points))
         if report is not None:
             report(n_round, run.labels, objective[-1], part.n_moved, run.n_distances)
         if problem.relocate and not sums.mass.all():
@@ -194,13 +196,13 @@ def _rounds(problem: Problem, run: _Run, report: Report | None, name: str) -> No
         if problem.checkpoint.is_due():
             run.points = points.copy()
             problem.checkpoint.save(name, run.arrays(), run.states or [])
-    inertia = None
+    of_last = None
     if not settled:  # the labels must match the centres
         last = run.round(points, sum_rows=False, add_squares=True)
         run.n_distances += last.n_distances
-        inertia = last.inertia
+        of_last = last.inertia
     run.points = points
-    objective.append(run.inertia(points) if inertia is None else inertia)
+    objective.append(run.inertia(points) if of_last is None else of_last)
 
 
 def assign_rows(problem: Problem, points: Floats) -> tuple[Labels, Floats]:

@@ -18,7 +18,9 @@ def ward_tree(points: Floats, mass: Floats) -> tuple[Places, Floats]:
 
     n_points = mass.size
     pairs, heights = np.empty((n_points - 1, 2), dtype=np.intp), np.empty(n_points - 1)
-    kernels.merge_chain(_merge_costs(points, mass), mass.astype(np.float64), pairs, heights)
+    unit = np.exp2(np.clip(np.frexp(mass.max(initial=0.0))[1], -1000, 1000))  # so that products stay in range
+    kernels.merge_chain(_merge_costs(points, mass / unit), mass / unit, pairs, heights)
+    heights *= unit
     order = np.argsort(heights, kind="stable")
     node = np.arange(n_points)  # of the tree so far, by the lowest point under it
     keeper = np.arange(n_points)

@@ -75,17 +75,24 @@ class Frame:
 class _Desk:
     """Room to assign the rows of one leaf."""
 
-    def __init__(self, n_views: int, n_clusters: int, dtype: np.dtype[np.floating]) -> None:
-        self.n_views, self.n_clusters = n_views, n_clusters
-        self._products = np.empty(0, dtype=dtype)
+    def __init__(self, n_clusters: int, product_type: np.dtype[np.floating], cost_type: np.dtype[np.floating]) -> None:
+        self.n_clusters = n_clusters
+        self._products = np.empty((0, n_clusters), dtype=product_type)
+        self._costs = np.empty((0, n_clusters), dtype=cost_type)
         self._pairs = np.empty(0, dtype=np.intp)
 
     def products(self, n_rows: int) -> NDArray[np.floating]:
-        """(n_views, n, K)"""
-        size = self.n_views * n_rows * self.n_clusters
-        if self._products.size < size:
-            self._products = np.empty(size, dtype=self._products.dtype)
-        return self._products[:size].reshape(self.n_views, n_rows, self.n_clusters)
+        """(n, K)"""
+        if self._products.shape[0] < n_rows:
+            self._products = np.empty((n_rows, self.n_clusters), dtype=self._products.dtype)
+        return self._products[:n_rows]
+
+    def costs(self, n_rows: int) -> NDArray[np.floating]:
+        """(n, K), nothing so far"""
+        if self._costs.shape[0] < n_rows:
+            self._costs = np.empty((n_rows, self.n_clusters), dtype=self._costs.dtype)
+        self._costs[:n_rows] = 0
+        return self._costs[:n_rows]
 
     def pairs(self, n_rows: int) -> Places:
         """(2, n K), an item and a cluster that are still open"""
@@ -125,7 +132,8 @@ class Tools:
 
     def __init__(self, frame: Frame) -> None:
         dtype = np.result_type(*(view.product_type for view in frame.views))
-        self.desks: Spare[_Desk] = Spare(lambda: _Desk(len(frame.views), frame.n_clusters, dtype))
+        cost_type = dtype if frame.rule == "literal" else np.dtype(np.float64)
+        self.desks: Spare[_Desk] = Spare(lambda: _Desk(frame.n_clusters, dtype, cost_type))
         self.rooms: Spare[Partial] = Spare(lambda: _no_rows(frame))
 
     def empty_partial(self) -> Partial:
@@ -335,19 +343,16 @@ def assign_block(views: Sequence[ScaledView], rows: slice, shared: Round, weight
     """
     field, rule, desk = shared.field, shared.frame.rule, shared.buffers.desks.take()
     n_rows = rows.stop - rows.start
-    products, pairs = desk.products(n_rows), desk.pairs(n_rows)
-    norms = np.empty((len(views), n_rows))
+    products, cost, doubt, pairs = desk.products(n_rows), desk.costs(n_rows), np.zeros(n_rows), desk.pairs(n_rows)
     for v, view in enumerate(views):
-        view.products(rows, field.centroids[v], products[v])
-        norms[v] = view.norms(rows)
+        view.products(rows, field.centroids[v], products)
+        norms, slack, to = view.norms(rows), field.slack[v], (cost, doubt)
+        if rule == "literal":
+            kernels.add_literal(products, field.squares[v], field.norms[v].max(), norms, weight[v], slack, *to)
+        else:
+            kernels.add_exact(products, norms, field.norms[v], weight[v], slack, *to)
     labels = np.empty(n_rows, dtype=np.intp)
-    if rule == "literal":
-        cost, largest = np.empty(desk.n_clusters, dtype=products.dtype), field.norms.max(axis=1)
-        known = (norms, field.squares, largest, weight, field.slack)
-        n_open = kernels.choose_literal(products, *known, cost, labels, *pairs)
-    else:
-        cost = np.empty(desk.n_clusters)
-        n_open = kernels.choose_exact(products, norms, field.norms, weight, field.slack, cost, labels, *pairs)
+    n_open = kernels.cheapest(cost, doubt, labels, *pairs)
     if n_open:
         which, cluster = pairs[:, :n_open]
         pair_cost = np.zeros(n_open)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, ClassVar
@@ -10,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import holds_sparse
 from ...data.checks import as_generator, check_sample_weight
@@ -23,7 +21,7 @@ from ...engines.checkpoint import Checkpoint, fit_in
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ...types import Floats, Places
-from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say, warn_fewer
 from ._accelerated_leaf import TableFrame, open_table
 from ._accelerated_rounds import Outcome, Problem, assign_rows, run_rounds
 from ._accelerated_tables import SparseTable
@@ -71,14 +69,8 @@ class ExactKMeans(ClusterMixin, MultiviewEstimator):
                 problem, mean_square = self._problem(here, weight, there, there.place(source), checkpoint)
                 best = self._search(problem, mean_square, n_clusters)
         self._store(best, has_any, views)
-        n_found = int((best.mass > 0).sum())
-        if n_found < n_clusters:
-            warnings.warn(
-                f"found {n_found} distinct clusters, fewer than n_clusters={n_clusters}: the others hold no item. "
-                "Items may be too much alike, or the start was far from them.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        why = "the others hold no item. Items may be too much alike, or the start was far from them."
+        warn_fewer(int((best.mass > 0).sum()), n_clusters, why)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Places:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
+from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import Matrix, is_sparse
 from ...data.checks import check_sample_weight
@@ -18,7 +19,7 @@ from ...data.views import Views, is_one_array
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError
 from ...types import Places
-from ..base import MultiviewEstimator, check_n_clusters, items_with_views
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, warn_idle
 from ._prepared import PreparesViews
 from .scaling import learn_scaling
 
@@ -33,7 +34,16 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
     with the view's mean (with zeros where the view is sparse). Makes one copy of the data, dense unless every view is
     sparse and ``view_scale`` is not "auto".
 
-    Parameters are those of ``RobustMultiviewKMeans`` and scikit-learn's ``KMeans``.
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    view_scale : as in ``RobustMultiviewKMeans``, default="auto"
+    init : "k-means++" or "random", default="k-means++"
+    n_init : int, default=10
+    max_iter : int, default=300
+    tol : float, default=1e-4
+    random_state : None, int or numpy Generator
+        These, from ``init`` on, as in scikit-learn's ``KMeans``.
 
     Attributes
     ----------
@@ -78,13 +88,16 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
 
     def _fit(self, views: Views, sample_weight: Any) -> Any:
         has_any = items_with_views(views)
-        n_clusters = check_n_clusters(self.n_clusters, int(has_any.sum()))
         weight = check_sample_weight(sample_weight, views.n_items)
         weight = None if weight is None else weight / weight.max()  # single numbers hold them
-        counts = np.ones(views.n_items) if weight is None else weight
+        counts = np.where(has_any, 1.0 if weight is None else weight, 0.0)
+        n_clusters = check_n_clusters(self.n_clusters, int((counts > 0).sum()))
         with working(None) as engine:
             compared = self._fit_spaces(views, n_clusters, engine.threads, weight)
-            scalings = learn_scaling(compared, self.view_scale, np.where(has_any, counts, 0.0), engine)
+            scalings = learn_scaling(compared, self.view_scale, counts, engine)
+        for v, (name, scaling) in enumerate(zip(views.names, scalings, strict=True)):
+            if not scaling.varies:
+                warn_idle(name, views.mask[:, v], "it changes nothing")
         self.view_shift_ = {
             name: np.zeros_like(s.mean) if is_sparse(compared[name]) else s.mean
             for name, s in zip(views.names, scalings, strict=True)
@@ -98,9 +111,12 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             tol=self.tol,
             random_state=_seed(self.random_state),
         )
-        kmeans.fit(self._join(compared)[has_any], sample_weight=None if weight is None else weight[has_any])
+        joined, counted = self._join(compared), counts > 0
+        kmeans.fit(joined[counted], sample_weight=None if weight is None else weight[counted])
         self.labels_ = np.full(views.n_items, -1, dtype=np.intp)
-        self.labels_[has_any] = kmeans.labels_
+        self.labels_[counted] = kmeans.labels_
+        if (silent := has_any & ~counted).any():
+            self.labels_[silent] = kmeans.predict(joined[silent])
         self.n_clusters_, self.n_iter_, self.inertia_ = (
             n_clusters,
             int(kmeans.n_iter_),
@@ -154,8 +170,21 @@ class ConcatenatedKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
 class SingleViewKMeans(ConcatenatedKMeans):
     """Plain k-means on one of the views, for the rows "best single view" of a table.
 
-    ``view`` names it (the first view by default). Which view is best cannot be known without the classes: run
-    one model per view and say that the choice was made with them.
+    Which view is best cannot be known without the classes: run one model per view and say that the choice was made
+    with them.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    view : None or str, default=None
+        Its name; None takes the first view.
+    view_scale : as in ``RobustMultiviewKMeans``, default="auto"
+    init : "k-means++" or "random", default="k-means++"
+    n_init : int, default=10
+    max_iter : int, default=300
+    tol : float, default=1e-4
+    random_state : None, int or numpy Generator
+        These, from ``init`` on, as in scikit-learn's ``KMeans``.
     """
 
     _constraints: ClassVar[Constraints] = {
@@ -201,20 +230,29 @@ class SingleViewKMeans(ConcatenatedKMeans):
 
     def predict(self, X: Any) -> Places:
         """The nearest centre for each item; other views than the chosen one are left aside."""
+        check_is_fitted(self)
         if isinstance(X, (Views, Mapping)) and not is_sparse(X):
             name = self.view_names_[0]
             if name not in X:
-                raise ViewError(f"this model needs view {name!r}; the views given are {', '.join(X)}.")
+                raise _lacks(name, ", ".join(map(str, X)))
             X = X[[name]] if isinstance(X, Views) else {name: X[name]}
         elif isinstance(X, (list, tuple)) and not is_one_array(X):
             given = getattr(self, "n_views_given_", 1)  # models of earlier editions have none
             if len(X) == given > 1:
                 X = [X[self.view_position_]]
+                if X[0] is None:
+                    raise _lacks(self.view_names_[0], f"others: it is number {self.view_position_} of the list")
         return super().predict(X)
 
 
+def _lacks(name: str, given: str) -> ViewError:
+    return ViewError(f"this model needs view {name!r}; the views given are {given or 'none'}.")
+
+
 def _seed(random_state: Any) -> Any:
-    """scikit-learn's k-means takes no Generator; draw it a seed."""
+    """scikit-learn's k-means takes no Generator, nor numbers beyond 32 bits; draw it a seed."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
+    if isinstance(random_state, (int, np.integer)) and random_state >= 2**32:
+        return int(np.random.default_rng(int(random_state)).integers(2**31))
     return random_state

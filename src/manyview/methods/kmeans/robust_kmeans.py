@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClusterMixin
-from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import holds_sparse, is_dask, is_sparse
 from ...data.checks import as_generator, check_sample_weight, per_view_numbers
@@ -18,10 +16,10 @@ from ...data.views import Views
 from ...engines.base import Engine
 from ...engines.checkpoint import Checkpoint, fit_in
 from ...engines.choice import working
-from ...errors import ParameterError, ViewWarning
+from ...errors import ParameterError
 from ...steps import each
 from ...types import Floats, Places
-from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say, warn_fewer, warn_idle
 from ._prepared import PreparesViews
 from ._robust_assignment import Frame
 from ._robust_rounds import Outcome, Problem, assign_items, objective_and_weights, run_rounds
@@ -170,13 +168,7 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             best.labels[~has_any] = -1
             self._store(best, views, compared, scalings, active, weight)
         self.labels_ = cut_like(given, best.labels)
-        found = np.unique(best.labels[best.labels >= 0]).size
-        if found < n_clusters:
-            warnings.warn(
-                f"found {found} distinct clusters, fewer than n_clusters={n_clusters}: too many items are alike.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_fewer(np.unique(best.labels[best.labels >= 0]).size, n_clusters)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Places:
@@ -196,27 +188,33 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
             return cut_like(views, self._assign(known, False, engine)[0])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus log Phi per item of ``X``: higher is better. Comparable between models of one ``gamma``."""
+        """Minus log Phi per item of ``X`` that has a view: higher is better.
+
+        Comparable between models of one ``gamma``.
+        """
         views = self._new_views(X)
         with working(self.n_jobs) as engine:
             views = self._in_spaces(self._readable(views, engine), engine.threads)
             labels, lengths = self._assign(views, True, engine)
         active = self._active()
         present = views.mask[:, active] & (labels >= 0)[:, None]
-        counts = present.sum(axis=0)
+        counts, n_items = present.sum(axis=0), np.count_nonzero(labels >= 0)
         held = counts > 0
         if not held.any():
             raise ParameterError("score needs at least one item that has a view which varied in fit.")
         eps, unit = self._eps()[active], self.view_unit_[active]
         sums = (np.sqrt(lengths.T**2 + eps**2) * present).sum(axis=0) * unit
         log_phi, _, _ = objective_and_weights(
-            sums[held] / labels.size,
-            counts[held] / labels.size,
+            sums[held] / n_items,
+            counts[held] / n_items,
             1.0,
             float(self.gamma),
-            self._fixed_weights()[active][held] if self.view_weights != "learned" else None,
+            None if self._learns_weights() else self._fixed_weights()[active][held],
         )
         return -log_phi
+
+    def _learns_weights(self) -> bool:
+        return isinstance(self.view_weights, str) and self.view_weights == "learned"
 
     def _fixed_weights(self) -> Floats:
         """The numbers behind ``view_weights``; 1 for each view where they are learned or equal."""
@@ -238,12 +236,11 @@ class RobustMultiviewKMeans(PreparesViews, ClusterMixin, MultiviewEstimator):
         checkpoint: Checkpoint,
     ) -> Problem:
         self._keep_scaling(views, scalings, active)
-        learned = isinstance(self.view_weights, str) and self.view_weights == "learned"
         return Problem(
             source=source,
             frame=self._frame(views, active, n_clusters, self.assign),
             gamma=float(self.gamma),
-            fixed_weights=None if learned else self._fixed_weights()[active],
+            fixed_weights=None if self._learns_weights() else self._fixed_weights()[active],
             unit=self.view_unit_[active],
             share=(views.mask[:, active].T @ weight) / weight.sum(),
             total_weight=float(weight.sum()),
@@ -369,6 +366,5 @@ def _views_that_vary(views: Views, scalings: list[Scaling]) -> Places:
     active = [v for v, scaling in enumerate(scalings) if scaling.varies]
     for v, name in enumerate(views.names):
         if v not in active:
-            why = "is the same for every item" if views.mask[:, v].any() else "is missing for every item"
-            warnings.warn(f"view {name!r} {why}; it gets weight 0.", ViewWarning, stacklevel=3)
+            warn_idle(name, views.mask[:, v])
     return np.array(active or np.flatnonzero(views.mask.any(axis=0)), dtype=np.intp)

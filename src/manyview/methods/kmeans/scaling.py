@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ...arrays import holds_sparse
 from ...blocks import BLOCK_BYTES
-from ...data.checks import check_choice
 from ...data.source import Rows, RowSource, source_of, view_column
 from ...data.views import Views
 from ...engines.base import Engine, cut, total
@@ -47,8 +46,10 @@ def check_view_scale(view_scale: Any) -> tuple[str, ...]:
     if view_scale is None or (isinstance(view_scale, str) and view_scale == "auto"):
         return ()
     steps = tuple(view_scale) if isinstance(view_scale, (list, tuple)) else (view_scale,)
-    for step in steps:
-        check_choice("view_scale", step, ("minmax", "mean_distance"))
+    if not all(isinstance(step, str) and step in ("minmax", "mean_distance") for step in steps):
+        raise ParameterError(
+            f"view_scale must be 'auto', 'minmax', 'mean_distance', both as a pair, or None; got {view_scale!r}."
+        )
     if len(set(steps)) != len(steps) or (len(steps) == 2 and steps[0] != "minmax"):
         raise ParameterError(
             "view_scale as a pair must be ('minmax', 'mean_distance'): features first, then the view as a whole; "

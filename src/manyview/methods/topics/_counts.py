@@ -8,7 +8,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from ...arrays import Matrix, is_sparse
 from ...blocks import row_blocks
@@ -25,7 +24,6 @@ __all__ = [
     "refuse_negative",
     "suited",
     "warn_empty_rows",
-    "warn_fewer",
 ]
 
 
@@ -120,17 +118,6 @@ def warn_empty_rows(empty: NDArray[np.bool_], what: str = "have no counts") -> N
     if rows.size:
         shown = ", ".join(map(str, rows[:5].tolist())) + (", ..." if rows.size > 5 else "")
         warnings.warn(f"{rows.size} item(s) {what} and get label -1: rows {shown}.", ViewWarning, stacklevel=outside())
-
-
-def warn_fewer(n_found: int, n_clusters: int) -> None:
-    """A warning where some topics are the largest of no item."""
-    if n_found < n_clusters:
-        warnings.warn(
-            f"found {n_found} distinct clusters, fewer than n_clusters={n_clusters}: the others are the "
-            "largest share of no item. Items may be too much alike, or max_iter too small.",
-            ConvergenceWarning,
-            stacklevel=outside(),
-        )
 
 
 def as_names(tag_names: Any, n_tags: int) -> list[str]:

@@ -26,8 +26,7 @@ class AnnotatedPLSA(PLSA):
 
     Parameters
     ----------
-    n_clusters, n_topics, weighting, max_iter, tol, n_init, random_state, n_jobs, verbose
-        As in ``PLSA``.
+    n_clusters : int, default=8
     tradeoff : float from 0 to 1, or "auto", default=0.2
         Weight of the items against the annotations (the paper's lambda): 1 is ``PLSA`` of the items alone, at 0 the
         topics are learned from the annotations only. "auto" holds out a fifth of the items' words and takes, of 0.1,
@@ -37,6 +36,15 @@ class AnnotatedPLSA(PLSA):
         What ``tradeoff`` weighs. "rows": each item counts ``tradeoff`` and each tag 1 - ``tradeoff``, as in the
         paper, so that 100 items beside 2,600 tags own one per cent of the objective at 0.2. "mass": all items
         together count ``tradeoff`` and all tags together the rest.
+    n_topics : None or int, default=None
+    weighting : "row" or "count", default="row"
+    max_iter : int, default=200
+    tol : float, default=1e-6
+    n_init : int, default=5
+    random_state : None, int or numpy Generator
+    n_jobs : None or int
+    verbose : int, default=0
+        These, from ``n_topics`` on, as in ``PLSA``.
 
     Attributes
     ----------

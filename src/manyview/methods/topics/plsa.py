@@ -22,9 +22,9 @@ from ...engines.base import Engine
 from ...engines.checkpoint import fit_in
 from ...engines.choice import working
 from ...errors import ParameterError, ViewError
-from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say
+from ..base import MultiviewEstimator, check_n_clusters, items_with_views, say, warn_fewer
 from ._chunks import join_chunks, suited_chunks
-from ._counts import check_counts, join_counts, suited, warn_empty_rows, warn_fewer
+from ._counts import check_counts, join_counts, suited, warn_empty_rows
 from ._em import Outcome, Problem, best_start, dense_above, fold_in
 from ._tasks import Counts
 
@@ -185,7 +185,8 @@ class PLSA(ClusterMixin, MultiviewEstimator):
                 best.shares.append(fold_in(tables[1].matrix, best.topics, engine)[0])
         self._store(best, n_clusters)
         self._group(n_clusters, filled, rng)
-        warn_fewer(np.unique(self.labels_[filled]).size, n_clusters)
+        why = "the others are the largest share of no item. Items may be too much alike, or max_iter too small."
+        warn_fewer(np.unique(self.labels_[filled]).size, n_clusters, why)
         if tags is not None:
             self.annotation_topics_, self.annotation_mass_ = best.shares[1], tables[1].sums
         return self
