@@ -285,7 +285,8 @@ def test_the_order_of_items_does_not_matter():
 
 def test_save_and_load(completer, tmp_path):
     back = manyview.load(manyview.save(completer, tmp_path / "model"))
-    assert np.array_equal(back.tag_scores(), completer.tag_scores())
+    # Features that fit had at hand come from larger products, whose last digit some processors round otherwise.
+    np.testing.assert_allclose(back.tag_scores(), completer.tag_scores(), rtol=0, atol=1e-6)
     assert np.array_equal(back.tag_scores(X[:5], VISIBLE[:5]), completer.tag_scores(X[:5], VISIBLE[:5]))
     assert back.propose(top=1)[3].reason == completer.propose(top=1)[3].reason
     assert back.completeness_ == 0.6 and back.tag_names_ == completer.tag_names_
@@ -357,6 +358,12 @@ def test_tiny_collections(n_items):
         proposals = model.propose()
         assert np.isfinite(proposals.probabilities).all() and all(p.reason for p in proposals)
         assert (np.round(proposals.probabilities * 20) == proposals.probabilities * 20).all()  # rough, and looks it
+
+
+def test_one_tag_at_most_for_each_item_beside_words():
+    """As where the folder of an item is its only tag."""
+    one = csr_matrix(np.eye(4)[TOPIC % 4] * (np.arange(N)[:, None] % 3 > 0))
+    assert len(TagCompleter().fit(X, one).propose(top=1)) == N
 
 
 def test_hidden_work_in_blocks_gives_the_same(monkeypatch, completer):

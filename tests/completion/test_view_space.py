@@ -17,7 +17,7 @@ def space_of(matrix, present=None, n_landmarks=1000):
     present = np.ones(matrix.shape[0], dtype=bool) if present is None else present
     rng = np.random.default_rng(0)
     with workers(1) as threads:
-        return fit_kernel(open_view("x", matrix, present, n_landmarks, rng), None, rng, threads)
+        return fit_kernel(open_view("x", matrix, present, n_landmarks, rng, threads), None, rng, threads)
 
 
 def test_dense_rows_are_standardised():
@@ -68,6 +68,9 @@ def test_a_view_that_says_nothing(matrix):
 def test_huge_tiny_and_new_values():
     for factor in (1e30, 1e-30):
         assert np.isfinite(space_of((DENSE * factor).astype(np.float32)).units).all()
+    usual = space_of(DENSE).units
+    for factor, offset in ((1e160, 0), (1e280, 0), (1e-160, 0), (1e-290, 0), (1, 1e8), (1e160, 1e8)):
+        assert space_of((DENSE + offset) * factor).units == pytest.approx(usual, abs=1e-5)
     space = space_of(DENSE, n_landmarks=20)
     assert space.new_units(DENSE[:4], np.ones(4, dtype=bool)) == pytest.approx(space.units[:4])
     assert space.features(space.units).shape[1] <= 20

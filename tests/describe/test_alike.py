@@ -71,7 +71,7 @@ def test_to_several_the_nearer_half_counts(views):
         known = sorted((value for value in pairs[row] if value == value), reverse=True)
         near = known[: (len(known) + 1) // 2]
         assert found[row] == pytest.approx(sum(near) / len(near)), row
-    np.testing.assert_allclose(likeness_to(compared, asked[:1]), pairs[:, 0])
+    np.testing.assert_allclose(likeness_to(compared, asked[:1]), pairs[:, 0], rtol=0, atol=1e-6)
 
 
 def test_blocks_do_not_change_it(views, monkeypatch):

@@ -12,6 +12,7 @@ from manyview import name_clusters
 from manyview.data.tags import TagTable
 from manyview.describe._grouping import check_grouping
 from manyview.describe.tag_shares import count_tags, surprise
+from manyview.describe.text_words import as_words
 from manyview.errors import ParameterError, ViewError
 from manyview.meaning import Guess
 
@@ -115,6 +116,16 @@ def test_what_is_seen_names_where_nobody_said_anything_and_is_marked():
     assert [twice[c].name for c in range(3)] == ["sea, ocean?", "sea, ocean, coast?", "sea, ocean (2)?"]
 
 
+def test_a_folder_that_half_of_everything_is_in_names_nothing():
+    """Two folders, three clusters: one is a folder, two are spread over both as chance has it."""
+    labels = [0] * 40 + [1] * 40 + [2] * 10
+    folders = [["a"]] * 22 + [["b"]] * 18 + [["a"]] * 17 + [["b"]] * 23 + [["Rome"]] * 10
+    dates = [["2024"] if n % 5 < 3 else ["2023"] for n in range(80)] + [["2019"]] * 10
+    seen = {0: guess("skiing"), 2: guess("church")}
+    found = name_clusters(labels, folders=folders, dates=dates, guesses=seen)
+    assert {label: name.name for label, name in found.items()} == {0: "skiing?", 1: "Group 1", 2: "Rome"}
+
+
 def test_folders_name_before_guesses_and_dates_after():
     labels = np.repeat([0, 1, 2], 10)
     folders = [["Rome"]] * 6 + [["Oslo"]] * 4 + [[f"f{i}"] for i in range(10)] + [["Paris"]] * 4 + [["x"]] * 6
@@ -194,6 +205,11 @@ def test_names_are_distinct_ours_and_blind_to_order(items, random):
 @pytest.mark.parametrize("tags", [None, [[], [], []], np.zeros((3, 0)), np.zeros((3, 4))])
 def test_no_tags_at_all(tags):
     assert named([0, 0, 1], tags) == {0: "Group 0", 1: "Group 1"}
+
+
+def test_what_english_writes_short_is_no_word():
+    texts = ["I don\u2019t, they\u2019ve it, the sailor's"] * 6 + ["we'll and it isn't, a horse's"] * 6
+    assert set(as_words(texts, 12).names) == {"they", "it", "the", "sailor", "we", "and", "horse"}
 
 
 def test_degenerate_labels():

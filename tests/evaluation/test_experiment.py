@@ -92,7 +92,7 @@ def test_default_methods_and_table():
 
 
 def test_every_named_method_runs_and_sees_nothing_hidden(capsys):
-    found = hidden_tags_experiment(X, TAGS, seeds=1, methods=tuple(_METHODS), n_trees=10, verbose=1)
+    found = hidden_tags_experiment(X, TAGS, seeds=np.int64(1), methods=tuple(_METHODS), n_trees=10, verbose=1)
     assert set(found.figures) == set(_METHODS)
     assert all(0 <= value[0] <= 1 for figures in found.figures.values() for value in figures.values())
     assert found.mean("frequency", "P@1") < min(

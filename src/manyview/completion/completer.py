@@ -35,8 +35,10 @@ from .probability import (
     check_decisions,
     completeness_from_answers,
     estimated_completeness,
+    expected_scale,
     is_trusted,
     probability_true,
+    share_asked_as_new,
     share_new,
     untouched_scale,
 )
@@ -85,8 +87,9 @@ class TagCompleter(MultiviewEstimator):
         "neighbourhood", "affinity" and "leaf_frequency" ask the model.
     completeness : None or float in (0, 1], default=None
         The share of their true tags that items with tags have on record, if you know it. It scales the probabilities
-        of further tags for such items and never changes an order. None estimates it, which is right only where some
-        missing tags are certain: until ``learn_completeness`` has seen answers, trust the order, not the number.
+        of further tags for such items, and of tags for items without any, and never changes an order. None estimates
+        it, which is right only where some missing tags are certain: until ``learn_completeness`` has seen answers,
+        trust the order, not the number.
     n_landmarks : int, default=1000
         Items that stand for all in the kernel of each view. Fewer are faster and less exact.
     n_neighbors : int, default=30
@@ -110,7 +113,10 @@ class TagCompleter(MultiviewEstimator):
     completeness_ : float, the share of the tags of items with tags that is recorded; ``completeness_source_`` says
         whether it was "given", "estimated" or came from "decisions"
     untouched_share_ : float, the share of the items without tags taken to be not looked at yet
-    untouched_scale_ : float, what answers on such items have taught: how many more were right than promised
+    asked_as_new_ : float, how far items without tags are promised what such items are: those that lost all their tags
+        are too, as far as items with tags have one, until it is known how complete tags are
+    untouched_scale_ : float, how many more are right on such items than known items have on record: one over
+        ``completeness`` where that is given, and what answers on such items have taught
     n_unlike_ : float, about how many items without tags are something that no tagged item is; little is promised there
     n_distinct_ : int, how many tagged items speak for those without tags: fewer than there are where most have near
         copies (pictures of one moment), one of which then stands for the others
@@ -336,11 +342,12 @@ class TagCompleter(MultiviewEstimator):
         answers = check_decisions(accepted, len(proposals))
         untouched = proposals.new >= 0.5
         if untouched.any():
-            self.untouched_scale_ = untouched_scale(proposals.records[untouched], answers[untouched])
+            before = expected_scale(self.completeness)
+            self.untouched_scale_ = untouched_scale(proposals.records[untouched], answers[untouched], before)
         learned = completeness_from_answers(proposals.records[~untouched], answers[~untouched])
         if learned is not None:
             self.completeness_, self.completeness_source_ = learned, "decisions"
-            self.untouched_share_ = share_new(np.diff(self.tags_.indptr), learned)
+            self._set_untouched(learned)
         return self.completeness_
 
     # -- the way in
@@ -382,14 +389,20 @@ class TagCompleter(MultiviewEstimator):
         self.n_unlike_ = float(np.sum(1.0 - like[~items.searched]))
 
     def _set_completeness(self, recipe: Recipe, judged: Judged) -> None:
-        self.untouched_share_ = share_new(np.diff(self.tags_.indptr), self.completeness)
-        self.untouched_scale_ = 1.0
+        self._set_untouched(self.completeness)
+        self.untouched_scale_ = expected_scale(self.completeness)
         if self.completeness is not None:
             self.completeness_, self.completeness_source_ = float(self.completeness), "given"
             return
         surest = judged.surest
         self.completeness_ = estimated_completeness(recipe.record(surest, np.zeros(surest.size, dtype=bool)))
         self.completeness_source_ = "estimated"
+
+    def _set_untouched(self, completeness: float | None) -> None:
+        n_tags = np.diff(self.tags_.indptr)
+        self.untouched_share_ = self.asked_as_new_ = share_new(n_tags, completeness)
+        if completeness is None:
+            self.asked_as_new_ = share_asked_as_new(n_tags, self.untouched_share_)
 
     # -- what was learned, and who is asked about
 
@@ -421,8 +434,9 @@ class TagCompleter(MultiviewEstimator):
     # -- probabilities
 
     def _new_share(self, batch: Batch) -> NDArray[np.float64]:
-        """How likely nobody has looked at each item yet."""
-        share = 1.0 if batch.rows is None else self.untouched_share_
+        """How far each item is asked about as one that nobody has looked at yet."""
+        # models of earlier editions know only how many are such
+        share = 1.0 if batch.rows is None else getattr(self, "asked_as_new_", self.untouched_share_)
         return np.where(batch.is_cold, share, 0.0)
 
     def _probability(self, record: NDArray[Any], new: NDArray[Any]) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from ..arrays import is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.views import Views
 from ..errors import ViewWarning
+from ..methods.base import outside
 from ..types import Floats, Ints, Mask, Singles
 from .batch import Batch
 from .neighbours.nearest import (
@@ -214,7 +215,7 @@ def fit_items(
     named = [] if views is None else list(zip(views.names, views.values(), views.mask.T, strict=True))
     for name, matrix, present in named:
         say(f"view {name}: kernel features and neighbours")
-        space = open_view(name, matrix, present, n_landmarks, rng)
+        space = open_view(name, matrix, present, n_landmarks, rng, threads)
         able = space.has & searched
         cosines = inverted = None
         if able.sum() <= ALL_PAIRS_UP_TO and keeps_features:
@@ -256,5 +257,5 @@ def warn_silent_views(items: Items) -> None:
             warnings.warn(
                 f"view {space.name!r} says nothing: it is missing, empty or the same for every item. It is left aside.",
                 ViewWarning,
-                stacklevel=3,
+                stacklevel=outside(),
             )

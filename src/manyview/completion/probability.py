@@ -18,10 +18,12 @@ __all__ = [
     "check_decisions",
     "completeness_from_answers",
     "estimated_completeness",
+    "expected_scale",
     "fit_calibration",
     "how_sure",
     "is_trusted",
     "probability_true",
+    "share_asked_as_new",
     "share_new",
     "untouched_scale",
 ]
@@ -35,6 +37,8 @@ _CERTAIN = 0.999
 _TILT = 0.1
 _WELL_ENOUGH = 0.15
 """How far probabilities may be off, for a completeness learned from answers to be used."""
+_OF_TWO_TAGS = 2.0
+"""Chao's estimate over how many of the items that had two tags lost both at random; of more tags it is less."""
 _WORDS = ((0.8, "very likely"), (0.5, "likely"), (0.0, "maybe"))
 
 
@@ -115,12 +119,15 @@ def probability_true(
 
     ``new`` is the probability that nobody has looked at the item yet: 0 where it has a tag, 1 where it was not in the
     collection. Of such an item the question is whether its owner would give it the tag, which is the share among known
-    items (``record``) times ``untouched``, what answers on such items have taught. Of an item with tags it is whether
-    this one was forgotten.
+    items (``record``) times ``untouched``: one over the completeness that was given, since known items lack tags too,
+    or what answers on such items have taught. Of an item with tags it is whether this one was forgotten.
     """
     g = np.minimum(np.asarray(record, dtype=np.float64), _CERTAIN)
     forgotten = g * (1.0 - completeness) / (completeness * (1.0 - g))
-    return np.asarray(new * np.minimum(g * untouched, _CERTAIN) + (1.0 - new) * _at_most_one(forgotten))
+    asked = g * untouched
+    if untouched > 1.0:  # what more is expected is held back near one, what was measured is not
+        asked = np.maximum(g, _at_most_one(asked))
+    return np.asarray(new * asked + (1.0 - new) * _at_most_one(forgotten))
 
 
 def _at_most_one(ratio: Floats) -> Floats:
@@ -162,15 +169,34 @@ def share_new(n_tags_per_item: NDArray[Any], completeness: float | None = None) 
     """The share of the items without tags that nobody has looked at, as against those whose tags were all forgotten.
 
     Where tags are forgotten at random, the items with one and with two tags tell how many have none left (Chao's
-    estimate); what goes beyond that number was never looked at. A known ``completeness`` c bounds it: of t tags,
-    (1 - c)^t is the chance that none is left and t c (1 - c)^(t-1) that one is, so that there are at most (1 - c) / c
-    times as many items with none left as with one.
+    estimate), and fewer where those with three are few: ``(k + 1) f[k + 1] / f[k]`` is the same for every number of
+    tags k where items have many, and falls in a straight line where they have few. What goes beyond that number was
+    never looked at. A known ``completeness`` c bounds it: of t tags, (1 - c)^t is the chance that none is left and
+    t c (1 - c)^(t-1) that one is, so that there are at most (1 - c) / c times as many items with none left as with one.
+
+    Items of t tags each leave (t - 1) / t of Chao's estimate: where less than half of it are without tags, items have
+    one tag because they are given one (a folder, a subject), and nothing was forgotten.
     """
-    none, one, two = (int(np.sum(n_tags_per_item == k)) for k in range(3))
-    emptied = one * (one - 1) / (2.0 * (two + 1))
+    none, one, two, three = (int(np.sum(n_tags_per_item == k)) for k in range(4))
+    if not none or one < 2:
+        return 1.0
+    of_one, of_two = 2.0 * (two + 1) / (one - 1), 3.0 * three / (two + 1)
+    chao, emptied = one / of_one, one / (of_one + max(0.0, of_one - of_two))
     if completeness is not None:
         emptied = min(emptied, one * (1.0 - completeness) / completeness)
-    return max(0.0, 1.0 - emptied / none) if none else 1.0
+    return max(0.0, 1.0 - emptied / none, 1.0 - _OF_TWO_TAGS * none / chao)
+
+
+def share_asked_as_new(n_tags_per_item: NDArray[Any], untouched: float) -> float:
+    """How far an item without tags is promised what one is that nobody has looked at; ``untouched`` of them are such.
+
+    The others lost all their tags. Where every item is given one, having lost it says nothing about which it was, and
+    the item is like a new one. Where all have many, each of them was forgotten, as a further tag of an item with tags
+    is. In between, the share of the items with tags that have one is how far the first holds: exactly so for a Poisson
+    number of tags of which half are on record, and to an eighth where up to seven of ten are.
+    """
+    one, some = int(np.sum(n_tags_per_item == 1)), int(np.sum(n_tags_per_item > 0))
+    return untouched + (1.0 - untouched) * one / max(some, 1)
 
 
 def estimated_completeness(largest: NDArray[Any]) -> float:
@@ -216,9 +242,18 @@ def completeness_from_answers(
     return float((now * likely).sum()) if spread <= _WELL_ENOUGH**2 else None
 
 
-def untouched_scale(record: Floats, accepted: NDArray[np.bool_]) -> float:
-    """How many more proposals for untouched items were accepted than promised, held to one by a hundred that agree.
+def expected_scale(completeness: float | None) -> float:
+    """How many more tags untouched items have than known ones have on record, where it was said how complete those are.
 
-    What they are promised was measured; it takes many answers to know better.
+    >>> expected_scale(0.8), expected_scale(None)
+    (1.25, 1.0)
     """
-    return float((np.count_nonzero(accepted) + 100.0) / (np.minimum(record, _CERTAIN).sum() + 100.0))
+    return 1.0 if completeness is None else 1.0 / float(completeness)
+
+
+def untouched_scale(record: Floats, accepted: NDArray[np.bool_], before: float = 1.0) -> float:
+    """How many more proposals for untouched items were accepted than measured, held to ``before`` by a hundred.
+
+    What they are promised was measured; it takes many answers to know better. ``before``: see ``expected_scale``.
+    """
+    return float((np.count_nonzero(accepted) + 100.0 * before) / (np.minimum(record, _CERTAIN).sum() + 100.0))

@@ -55,7 +55,7 @@ class Picked(NamedTuple):
     """Pairs of item and tag that are to be proposed: an entry of each array for each of them.
 
     records : how likely the owner's record would contain the tag
-    new : how likely nobody has looked at the item yet
+    new : how far the item is asked about as one that nobody has looked at yet
     """
 
     items: Ints
@@ -93,8 +93,9 @@ class Proposals(Sequence[Proposal]):
 
     A sequence of ``Proposal``; reasons are worked out when a proposal is taken, so that millions cost no more than
     their numbers. ``items``, ``columns``, ``scores``, ``probabilities``, ``records`` (how likely the owner's own record
-    would contain the tag), ``new`` (how likely nobody has looked at the item yet) and ``trusted`` (whether the
-    probability may be shown as a number, see ``how_sure``) are arrays; ``of(item)`` gives the proposals of one item.
+    would contain the tag), ``new`` (how far the item is asked about as one that nobody has looked at yet) and
+    ``trusted`` (whether the probability may be shown as a number, see ``how_sure``) are arrays; ``of(item)`` gives the
+    proposals of one item.
     """
 
     def __init__(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..blocks import Workers
 from ..figures import percent
+from ..methods.base import outside
 from ..types import Floats, Ints, Mask, Singles
 from .batch import Batch, Source
 from .items import Items
@@ -256,7 +257,7 @@ def _warn_clipped(ridge: Ridge, sample: Sequence[Callable[[], Batch]]) -> None:
         warnings.warn(
             f"{percent(share)} of the pairs of item and tag decide their own prediction: there are too few items for "
             "so many tags per item. Scores of the items themselves are rough; those of new items are not affected.",
-            stacklevel=4,
+            stacklevel=outside(),
         )
 
 

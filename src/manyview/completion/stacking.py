@@ -146,6 +146,8 @@ def share_by_rank(
         return np.stack([_heights(batch, left, one) for one in tried], axis=1)
 
     found = np.concatenate(list(threads.map(part, [slice(b, b + 1) for b in range(len(batches))])))
+    if not len(found):  # no item has two tags
+        return weights
     gain = found[:, 1:] - found[:, :1]
     error = np.sqrt(((gain - gain.mean(axis=0)) ** 2).sum(axis=0))
     best = int(np.argmax(gain.sum(axis=0)))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import Matrix, is_sparse
 from ..blocks import Workers, row_blocks
 from ..data.read_back import Factors, counts_of, find_factors
+from ..data.spaces import column_spread
 from ..types import Floats, Ints, Singles
 
 __all__ = ["ViewSpace", "fit_kernel", "open_view", "speaking", "unit_rows"]
@@ -19,7 +20,7 @@ __all__ = ["ViewSpace", "fit_kernel", "open_view", "speaking", "unit_rows"]
 _WIDTH_SAMPLE = 2_000
 _MEAN_SAMPLE = 2_000
 _SMALLEST_EIGENVALUE = 1e-4
-_FLAT = 1e-6
+_LEAST = 1e-6  # of the largest deviation of a view, added to each: what hardly varies is not blown up
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,15 @@ class ViewSpace:
 
 
 def open_view(
-    name: str, matrix: Matrix, present: NDArray[np.bool_], n_landmarks: int, rng: np.random.Generator
+    name: str,
+    matrix: Matrix,
+    present: NDArray[np.bool_],
+    n_landmarks: int,
+    rng: np.random.Generator,
+    threads: Workers,
 ) -> ViewSpace:
     """Unit rows of one view, and which of them are landmarks; no kernel yet. Takes n x d single floats."""
-    shift, scale = _column_statistics(matrix, present)
+    shift, scale = _column_statistics(matrix, present, threads)
     factors = find_factors(matrix, present) if is_sparse(matrix) else None
     units = unit_rows(matrix, present, shift, scale, factors)
     has = speaking(units)
@@ -155,25 +161,16 @@ def _dense_units(matrix: Matrix, present: NDArray[np.bool_], shift: Floats, scal
     return units
 
 
-def _column_statistics(matrix: Matrix, present: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _column_statistics(matrix: Matrix, present: NDArray[np.bool_], threads: Workers) -> tuple[Floats, Floats]:
     """What is subtracted from each column, and what multiplies it: idf where sparse, 1 / deviation where dense."""
     n_features, n_present = matrix.shape[1], int(present.sum())
     if is_sparse(matrix):
         row = np.repeat(present, np.diff(matrix.indptr))
         occurrences = np.bincount(matrix.indices[row & (matrix.data != 0)], minlength=n_features)
         return np.zeros(n_features), np.log((n_present + 1) / (occurrences + 1)) + 1.0
-    if not n_present:
-        return np.zeros(n_features), np.zeros(n_features)
-    blocks = row_blocks(matrix.shape[0], 8.0 * n_features)
-    here = [np.flatnonzero(present[block]) + block.start for block in blocks]
-    mean = sum((matrix[rows].sum(axis=0, dtype=np.float64) for rows in here), np.zeros(n_features)) / n_present
-    square = sum((((matrix[rows] - mean) ** 2).sum(axis=0) for rows in here), np.zeros(n_features)) / n_present
-    deviation = np.sqrt(square)
-    # Rounding noise of a constant column must not be blown up to a feature; relative, so that units do not matter.
-    flat = deviation <= _FLAT * np.maximum(np.abs(mean), deviation.max(initial=0.0) * _FLAT)
-    with np.errstate(divide="ignore"):
-        scale = np.where(flat, 0.0, 1.0 / (deviation + _FLAT * deviation.max(initial=0.0)))
-    return mean, scale
+    mean, deviation = column_spread(matrix, present, threads)
+    above = deviation + _LEAST * deviation.max(initial=0.0)
+    return mean, np.divide(1.0, above, out=np.zeros(n_features), where=deviation > 0)
 
 
 def speaking(units: Matrix) -> NDArray[np.bool_]:

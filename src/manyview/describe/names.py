@@ -27,7 +27,9 @@ _ENOUGH = 3  # carriers that a word needs, but for small clusters
 _COVERAGE = 0.05  # a word that fits fewer than every twentieth member misleads, tagged or not
 _MOST = 0.5  # a word on more than half of the items names none, unless it is twice as frequent here as elsewhere
 _TWICE = 2.0
-_OF_A_FOLDER = 0.5  # a folder names a cluster when half of its items are in it
+_OF_A_FOLDER = (
+    0.5  # a folder, month or year names a cluster when half of its items are in it, twice as often as elsewhere
+)
 _TOGETHER = 0.1  # and so does a name whose words together fit fewer than every tenth
 _BESIDE_FIRST = 1 / 3  # a word that fits far fewer members than the first one distracts
 _CANDIDATES = 50
@@ -93,9 +95,10 @@ def name_clusters(
     that says the most beyond the words before it: its surprise is added up separately over the items with and without
     each of those, so that a synonym adds nothing. It has to be noticeable (6.63) and on a third as many members as the
     first. Where no tag qualifies, or the words together fit fewer than every tenth tagged member, the words of the
-    texts are taken in the same way, but for stop words; then a folder that holds half of the members; then what the
-    pictures show, as a guess with a question mark; then the month or year of half of the members; then "Group 7". No
-    two clusters share a name: the weaker claim gets a further word.
+    texts are taken in the same way, but for stop words; then a folder that holds half of the members, and twice as
+    large a share of them as of the others; then what the pictures show, as a guess with a question mark; then the month
+    or year of which the same is true; then "Group 7". No two clusters share a name: the weaker claim gets a further
+    word.
 
     Parameters
     ----------
@@ -165,9 +168,10 @@ def _from_table(
     usable = np.array([_is_readable(name) for name in table.names], dtype=bool)
     if source == "words":
         usable &= telling(table)
-    of_members = _OF_A_FOLDER if source in ("folders", "dates") else _COVERAGE
+    is_place = source in ("folders", "dates")
+    of_members = _OF_A_FOLDER if is_place else _COVERAGE
     by_tag = table.yes.tocsc()
-    everywhere = counts.total > _MOST * counts.total_looked_at
+    everywhere = counts.total > (0 if is_place else _MOST) * counts.total_looked_at
     found = {}
     for c in clusters:
         count, looked_at = counts.row(c)

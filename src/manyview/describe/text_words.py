@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 from itertools import groupby
@@ -20,6 +21,9 @@ __all__ = ["as_words", "split_runs", "telling"]
 _ALSO = 0.5
 """A second language counts beyond this part of the first one: collections may be in two."""
 
+_CONTRACTED = re.compile(r"\b\w+n['\u2019]t\b|(?<=\w)['\u2019](?:s|d|m|ll|re|ve)\b", re.IGNORECASE)
+"""What English writes short: "don't", which carries grammar, and the end of "it's" and "they've"."""
+
 
 def as_words(words: Any, n_items: int) -> TagTable:
     """Texts as the words they hold, each once; words in any other form as they are."""
@@ -27,7 +31,8 @@ def as_words(words: Any, n_items: int) -> TagTable:
     if isinstance(words, (list, tuple, np.ndarray)) and len(words) and all(isinstance(text, str) for text in words):
         if len(words) != n_items:
             raise ViewError(f"words describe {len(words)} items but there are {n_items}; give one text per item.")
-        return TagTable.from_lists([[word for word in split_runs(text) if _is_word(word)] for text in words])
+        runs = [split_runs(_CONTRACTED.sub(" ", text)) for text in words]
+        return TagTable.from_lists([[word for word in text if _is_word(word)] for text in runs])
     return as_tag_table(words, n_items)
 
 

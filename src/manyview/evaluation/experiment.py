@@ -215,7 +215,8 @@ def hidden_tags_experiment(
     """
     views = None if X is None else Views(X)
     table = as_tag_table(tags, None if views is None else views.n_items)
-    draws = tuple(range(check_number("seeds", seeds, integer=True, low=1))) if isinstance(seeds, int) else tuple(seeds)
+    given: Any = range(check_number("seeds", seeds, integer=True, low=1)) if np.ndim(seeds) == 0 else seeds
+    draws = tuple(given)
     chosen = _chosen(methods)
     figures: dict[str, dict[str, list[float]]] = {name: {} for name in chosen}
     answers: dict[str, list[Answers]] = {}

@@ -68,7 +68,8 @@ def test_new_items_and_a_saved_model(moments, tmp_path):
     manyview.save(model, tmp_path / "model.manyview")
     again = manyview.load(tmp_path / "model.manyview")
     assert again.n_distinct_ == model.n_distinct_
-    assert np.array_equal(again.tag_probabilities(), model.tag_probabilities())
+    # Features that fit had at hand come from larger products, whose last digit some processors round otherwise.
+    np.testing.assert_allclose(again.tag_probabilities(), model.tag_probabilities(), rtol=0, atol=1e-5)
     assert np.array_equal(again.tag_probabilities([rows]), model.tag_probabilities([rows]))
     assert np.allclose(model.tag_scores([rows[~known]]), model.tag_scores()[~known], atol=1e-5)
     # Reasons of new items too: without tags, with tags, and both together.
