@@ -176,22 +176,14 @@ def _half_tagged(X: Views, tags: TagTable, draws: int) -> Table:
         right = np.asarray(truth[proposals.items, proposals.columns]).ravel() > 0
         likely = rng.permutation(np.flatnonzero(proposals.probabilities >= 0.3))[:_ANSWERS]
         _both(rows, "before", proposals, right, seen)
-        model.learn_completeness(_Some(proposals, likely), right[likely])
-        _both(rows, f"after {_ANSWERS} answers", model.propose(top=5), right, seen)
+        model.learn_completeness(proposals.only(likely), right[likely])
+        proposals = model.propose(top=5)
+        right = np.asarray(truth[proposals.items, proposals.columns]).ravel() > 0
+        _both(rows, f"after {_ANSWERS} answers", proposals, right, seen)
     for name, runs in rows.items():
         table.add(name, runs, "n at most 1 % of theirs" if "complete" in name else "within .05")
     table.notes.append("right: by the tags that were kept aside. Of complete items nothing can be right.")
     return table
-
-
-class _Some:
-    """Some of the proposals, as far as answers on them teach."""
-
-    def __init__(self, proposals: Any, which: Any) -> None:
-        self.records, self.new = proposals.records[which], proposals.new[which]
-
-    def __len__(self) -> int:
-        return int(self.records.size)
 
 
 def _both(rows: Any, name: str, proposals: Any, right: Any, seen: Any) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from manyview.papers import hml_rf_rows
 from manyview.papers.catalog import PAPERS
 from manyview.papers.results import text
 from manyview.papers.runner import run_table
@@ -13,7 +14,7 @@ from manyview.papers.sources import Sources
 from manyview.papers.tables import Scale, printed
 from manyview.report.papers import paper_page
 
-from .made import task
+from .made import Y, task
 
 # one of each kind: tables of the same rows on other data would repeat them
 KINDS = {(paper.name, table.rows): (paper, table) for paper in reversed(PAPERS) for table in reversed(paper.tables)}
@@ -60,3 +61,11 @@ def test_every_paper_has_a_table_on_what_ships():
         for table in paper.tables:
             assert set(table.protocol) == {"paper", "defaults"}
             assert (table.published or table.name) in (*printed(paper.name)[1], "none", "figure 4", "figure 8")
+
+
+def test_a_method_that_finds_nothing_loses_nothing(monkeypatch):
+    monkeypatch.setattr(hml_rf_rows, "_methods", lambda scale: [("spectral, looks", "", lambda data, seed: 0 * Y)])
+    paper = next(paper for paper in PAPERS if paper.name == "hml-rf")
+    table = next(table for table in paper.tables if table.number == "3")
+    (row,) = hml_rf_rows.removed(task("hml-rf", table), Scale("paper", quick=True))
+    assert set(row.run(0).figures.values()) == {0.0}

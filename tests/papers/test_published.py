@@ -1,6 +1,7 @@
 """The printed figures are whole, and say what the papers say of themselves."""
 
 import ast
+import json
 from importlib import import_module
 from pathlib import Path
 
@@ -85,3 +86,26 @@ def test_the_list_in_the_docs_is_made_from_the_code():
     from .page import PAGE, page
 
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.papers.page`"
+
+
+def test_a_paper_is_judged_by_its_own_method_and_no_other():
+    from .page import own_row
+
+    rival = {"name": "K-means", "published": "K-means", "runs": 10}
+    own = {"name": "GHF-ART, adaptive weights", "published": "GHF-ART, adaptive weights", "runs": 10}
+    not_run = {"name": "GHF-ART", "published": "GHF-ART", "runs": 0}
+    assert own_row("ghf-art", [rival, not_run, own]) is own
+    assert own_row("ghf-art", [rival, own, timed := {"name": "GHF-ART, 90 items", "published": "", "runs": 3}]) is own
+    assert own_row("ghf-art", [rival, timed]) is timed
+    with pytest.raises(LookupError, match="K-means"):
+        own_row("ghf-art", [rival, not_run])
+
+
+def test_every_kept_run_says_its_command_its_versions_and_its_date():
+    from .page import KEPT
+
+    for path in KEPT.glob("*.json"):
+        run = json.loads(path.read_text(encoding="utf-8"))
+        assert run["command"].startswith(f"manyview papers {run['paper']} "), path.name
+        assert {"date", "manyview", "python", "numpy"} <= run["made"].keys(), path.name
+        assert not run["quick"], path.name

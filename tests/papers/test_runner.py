@@ -1,6 +1,7 @@
 """Cells are kept one by one, and a run that was cut off goes on."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -117,6 +118,27 @@ def test_files_of_other_runs_have_other_names():
         slug("rmkmc", one, Scale(protocol, quick)) for protocol in ("paper", "defaults") for quick in (True, False)
     }
     assert len(names) == 4 and "rmkmc-table-5-made-paper" in names
+
+
+def test_items_without_a_class_are_no_row_of_the_confusion():
+    def once(seed):
+        labels = np.array([0, 0, 0, 1, 1, 2, 2, 2])
+        return Found(labels, judged=np.arange(8) > 1)
+
+    rows = [Row("ours", once, "RMKMC", shows=("confusion",))]
+    y = np.array([0, 0, 1, 1, 1, 2, 2, 2])
+    made = replace(
+        table(lambda task, scale: rows),
+        load=lambda sources, scale: Task("eight items", y, ("", "a", "b")),
+        seeds=(1, 1, 1),
+        studies=(),
+        best=(),
+        compared=(),
+    )
+    summary, _ = run_table("rmkmc", made, Sources(), Scale())
+    (found,) = summary["confusions"]
+    assert found["classes"] == ["a", "b"]
+    assert found["shares"] == [[0.6667, 0.0, 0.3333], [0.0, 1.0, 0.0]]
 
 
 def test_confusion_matches_clusters_with_classes():

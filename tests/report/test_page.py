@@ -4,17 +4,20 @@ import base64
 import io
 import os
 import re
+import time
 from dataclasses import replace
+from datetime import datetime, timedelta
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from manyview import ClusterReport, cluster_profiles, explain_item, suggest_n_clusters, write_report
+from manyview import ClusterReport, Collection, cluster_profiles, explain_item, suggest_n_clusters, write_report
 from manyview.errors import ParameterError, StoreError
 from manyview.report import page as page_module
 from manyview.report.markup import Markup, clipped, joined, tag
+from manyview.report.run import report_of_run
 
 WORDS = [
     "<script>alert(1)</script>",
@@ -257,10 +260,10 @@ def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
     for step in ("replace", "fsync"):
         with monkeypatch.context() as patched:
             patched.setattr(os, step, fail)
-            with pytest.raises(StoreError, match="cannot write the report .*report.html: No space left"):
+            with pytest.raises(StoreError, match=r"cannot write .*report\.html: the disk is full"):
                 ClusterReport(profiles, title="new").save(path)
         assert os.listdir(tmp_path) == ["report.html"] and "<title>old</title>" in path.read_text(encoding="utf-8")
-    with pytest.raises(StoreError, match="Choose a folder that exists"):
+    with pytest.raises(StoreError, match=r"report\.html cannot be written.* its folder does not exist"):
         ClusterReport(profiles).save(tmp_path / "none" / "report.html")
 
 
@@ -301,3 +304,21 @@ def test_how_the_number_was_found_is_shown_with_its_curve():
     assert base64.b64decode(address[1]).decode() == found.svg()
     assert "How many clusters" not in ClusterReport(profiles).html()
     assert "How many clusters" not in ClusterReport(profiles, number=replace(found, score=np.zeros(0))).html()
+
+
+def test_a_run_as_a_page_says_all_of_its_notes_and_the_time_on_the_wall(tmp_path, monkeypatch):
+
+    np.save(tmp_path / "given.npy", np.eye(4))
+    said = ["a sentence " * 50 + "with an end."]
+    with Collection.create(tmp_path / "four.manyview", tmp_path / "given.npy") as collection:
+        run = collection.save_run("by hand", [0, 0, 1, 1], figures={"said": said})
+        monkeypatch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        try:
+            page = report_of_run(collection).html()
+        finally:
+            monkeypatch.undo()
+            time.tzset()
+    assert "with an end." in page
+    there = datetime.fromisoformat(run.made_at) + timedelta(hours=9)
+    assert there.strftime("%Y-%m-%d %H:%M") in page

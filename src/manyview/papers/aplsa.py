@@ -266,9 +266,7 @@ def _thinned(make: _Maker, scale: Scale) -> list[Row]:
 
 
 STUDIES = (
-    Study(
-        "words", "Items thinned to a few words: where do others help?", "words an item (logarithmic)", FIGURES, log=True
-    ),
+    Study("words", "Items thinned to a few words", "words an item (logarithmic)", FIGURES, log=True),
     Study("size", "Figure 4a: how many items of each class", "items of each class", FIGURES),
     Study("rounds", "Figure 4c: how many rounds", "rounds (logarithmic)", FIGURES, log=True),
     Study(

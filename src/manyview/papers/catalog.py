@@ -54,7 +54,8 @@ def _no_such(papers: Sequence[Paper], kind: str, number: str) -> str:
     there = ", ".join(
         dict.fromkeys(name for paper in papers for table in paper.tables for name in (table.name, *table.also))
     )
-    return f"{papers[0].name} has no {kind} {number} that can be run; there are {there}."
+    who = f"{papers[0].name} has no" if len(papers) == 1 else "no paper has a"
+    return f"{who} {kind} {number} that can be run; there are {there}."
 
 
 def listing(sources: Sources) -> list[dict[str, Any]]:

@@ -257,7 +257,10 @@ def removed(task: Task, scale: Scale) -> list[Row]:
                 labels = cluster(_with_fewer(task.data, share, seed), seed)
                 judged = task.data.judged
                 found.append(metrics.normalized_mutual_info(task.y[judged], labels[judged]))
-            drops = {f"{share:.0%}": 1 - nmi / found[0] for share, nmi in zip(shares, found, strict=True) if share}
+            whole = found[0] or np.inf  # of nothing, nothing is lost
+            drops = {
+                f"{share:.0%}": (found[0] - nmi) / whole for share, nmi in zip(shares, found, strict=True) if share
+            }
             trace = Trace(found, [100 * share for share in shares], "% of the tags removed")
             return Found(figures={"NMI": found[0], **drops}, traces={"NMI": trace})
 

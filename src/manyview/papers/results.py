@@ -194,14 +194,19 @@ def _together(curves: Sequence[Mapping[str, Any]]) -> list[list[float]]:
 
 
 def _confusions(task: Task, rows: Sequence[Row], runs: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Shares of each class, averaged over runs."""
+    """Shares of each class, averaged over runs. The class without a name holds what is not judged: it is no row."""
     found = []
+    named = [place for place, name in enumerate(task.class_names) if name]
+    nameless = [place for place, name in enumerate(task.class_names) if not name]
     for row in rows:
         matrices = [np.array(run["confusion"]) for run in runs[row.name] if "confusion" in run]
         if matrices:
             mean = np.mean(matrices, axis=0)
+            mean[:, -1] += mean[:, nameless].sum(axis=1)
+            mean = mean[np.ix_(named, [*named, -1])]
             shares = mean / np.maximum(mean.sum(axis=1, keepdims=True), 1e-12)
-            found.append({"row": row.name, "classes": list(task.class_names), "shares": shares.round(4).tolist()})
+            classes = [task.class_names[place] for place in named]
+            found.append({"row": row.name, "classes": classes, "shares": shares.round(4).tolist()})
     return found
 
 

@@ -14,6 +14,7 @@ __all__ = ["Cards", "front"]
 
 _N_COLOURS = 6
 _NAME = 80  # characters of a name that are shown
+_NOTES = 1500  # what a fit says of itself is whole
 _TAGS = 8
 _ABSENT = 6
 
@@ -160,7 +161,7 @@ def _settings(settings: Mapping[str, Any]) -> Markup | None:
     if not settings:
         return None
     rows = [
-        tag("div", tag("dt", _word(name)), tag("dd", tag("bdi", clipped(_said(value), 300))))
+        tag("div", tag("dt", _word(name)), tag("dd", tag("bdi", clipped(_said(value), _NOTES))))
         for name, value in settings.items()
     ]
     return tag("div", tag("h3", "Run"), tag("dl", *rows))

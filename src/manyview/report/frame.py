@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import secrets
 from importlib.resources import files
 from pathlib import Path
 
 from .._version import __version__
-from ..durable import make_public, private
-from ..errors import StoreError
+from ..durable import write_output
 from .markup import Markup, clipped, tag
 
 __all__ = ["is_page", "save_page", "style", "whole_page"]
@@ -55,23 +53,5 @@ def save_page(path: str | os.PathLike[str], html: str, *, public: bool = False) 
     Nobody else on the machine can read it, unless it is ``public``.
     """
     path = Path(path)
-    content = html.encode("utf-8")
-    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.tmp")
-    try:
-        try:
-            with open(temporary, "xb", opener=private) as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            if public:
-                make_public(temporary)
-            os.replace(temporary, path)
-        except BaseException:
-            temporary.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise StoreError(
-            f"cannot write the report {path}: {error.strerror or error}. Nothing that was there before is lost. "
-            "Choose a folder that exists and can be written."
-        ) from error
+    write_output(path, html.encode("utf-8"), public=public)
     return path

@@ -68,7 +68,7 @@ def _figures(summary: Mapping[str, Any]) -> Markup:
             tag("td", "seconds"),
         ),
     )
-    rows = [_row(row, names, best, summary["same_data"]) for row in summary["rows"]]
+    rows = [_row(row, names, best) for row in summary["rows"]]
     said = "Below each of our figures stands the paper's"
     said += (
         ", and in brackets ours less the paper's."
@@ -107,7 +107,7 @@ def _best(rows: Sequence[Mapping[str, Any]], name: str, lower: bool) -> float | 
     return (min if lower else max)(means) if means else None
 
 
-def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float | None], same_data: bool) -> Markup:
+def _row(row: Mapping[str, Any], names: Sequence[str], best: Mapping[str, float | None]) -> Markup:
     cells = []
     for name in names:
         figure = row["figures"].get(name, {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from ..figures import when
 from ..workflow.collection import Collection
 from ..workflow.reading.explain import number_of_run, profiles_of_run
 from .frame import is_page
@@ -30,7 +31,7 @@ def report_of_run(collection: Collection, run_id: int | None = None) -> ClusterR
             "views": ", ".join(run.views),
             **({"notes": " ".join(run.figures["said"])} if run.figures.get("said") else {}),
             "seed": run.settings.get("seed"),
-            "made": run.made_at[:16].replace("T", " "),
+            "made": when(run.made_at),
         },
     )
 

@@ -55,3 +55,9 @@ def test_the_smoother_graph_counts_more_and_no_other_weights_are_better():
     assert objective(found.weights) == pytest.approx(found.objective[-1], abs=1e-6)
     near = [np.array([share, 1 - share]) for share in found.weights[0] + np.linspace(-0.05, 0.05, 11)]
     assert min(objective(v) for v in near) >= found.objective[-1] - 1e-6
+
+
+def test_a_graph_of_as_many_pieces_as_clusters_takes_all_weight():
+    """As published; the docs say so where it makes a row of no use."""
+    pieces = aggregated_graph([block_graph(0.3), block_graph(0.0)], 2)
+    assert pieces.weights == pytest.approx([0.0, 1.0], abs=1e-9)
