@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from manyview.cli.main import app
-from manyview.cli.talk import when
+from manyview.figures import when
 
 
 @pytest.mark.parametrize(

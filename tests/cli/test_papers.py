@@ -100,6 +100,17 @@ def test_what_is_not_there_is_said(words, said):
 def test_without_its_data_a_table_is_named_and_left_out():
     found = run("rmkmc", "--table", "7")
     assert found.exit_code == 0 and "nothing of this can be run with the data at hand" in found.output
+    left_out = json.loads(run("rmkmc", "--table", "7", "--json").output)["left_out"]
+    assert left_out == [{"paper": "rmkmc", "table": "table 7", "on": "made", "missing": ["corel5k.npz"]}]
+
+
+def test_of_all_papers_none_is_blamed(monkeypatch):
+    (one,) = catalog.PAPERS
+    monkeypatch.setattr(catalog, "PAPERS", (one, replace(one, name="aplsa")))
+    found = run("all", "--table", "9")
+    assert (
+        found.exit_code == 2 and "no paper has a table 9 that can be run; there are table 5, table 7." in found.output
+    )
 
 
 def test_a_peer_is_an_interpreter_that_exists(tmp_path):

@@ -36,17 +36,17 @@ def test_problem_files_are_listed_with_their_reasons(tmp_path):
 def test_kinds_that_are_not_read_are_told(tmp_path):
     folder = tmp_path / "letters"
     folder.mkdir()
-    for name in ("a.docx", "b.DOCX", "c.odt", "README"):
+    for name in ("a.doc", "b.DOC", "c.ppt", "README"):
         (folder / name).write_bytes(b"PK\3\4 something")
-    for name in ("Thumbs.db", "desktop.ini", "d.jpg.supplemental-meta.json", "d.jpg(1).json", ".hidden.docx", "d.xmp"):
+    for name in ("Thumbs.db", "desktop.ini", "d.jpg.supplemental-meta.json", "d.jpg(1).json", ".hidden.doc", "d.xmp"):
         (folder / name).write_bytes(b"{}")
     whole = tmp_path / "all.manyview"
     code, said = run("init", folder, "-o", whole)
-    line = "4 files of kinds that are not read: 2 docx, 1 without an ending, 1 odt; `manyview show --problems` lists"
+    line = "4 files of kinds that are not read: 2 doc, 1 without an ending, 1 ppt; `manyview show --problems` lists"
     assert code == 0 and "nothing that can be read" in said and f"  {line} them\n" in said
-    assert json.loads(run("init", folder, "-o", whole, "--json")[1])["not_read"] == {"docx": 2, "odt": 1, "": 1}
+    assert json.loads(run("init", folder, "-o", whole, "--json")[1])["not_read"] == {"doc": 2, "ppt": 1, "": 1}
     (folder / "note.txt").write_text("It rains in the harbour.", encoding="utf-8")
     assert line in run("add", whole)[1]
-    for name in ("b.DOCX", "c.odt", "README"):
+    for name in ("b.DOC", "c.ppt", "README"):
         (folder / name).unlink()
-    assert "  1 file of a kind that is not read: 1 docx; " in run("init", folder, "-o", whole)[1]
+    assert "  1 file of a kind that is not read: 1 doc; " in run("init", folder, "-o", whole)[1]

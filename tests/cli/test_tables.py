@@ -74,3 +74,39 @@ def test_a_search_by_a_field_that_there_is_not_says_so(tmp_path):
     assert "Nothing was found. There is no field 'Artist'; fields are tag:, cluster:, kind:, " in said
     assert run("show", path, "--search", "tag:nothing https://x.y").stdout.splitlines()[2] == "Nothing was found."
     assert "no field" not in run("show", path, "--search", "note:bring").stdout
+
+
+def test_nothing_is_advised_that_texts_cannot_do(tmp_path):
+    table, path = tmp_path / "t.csv", tmp_path / "t.manyview"
+    lines = [f"{n},{('a dog barks', 'a boat sails', 'a cat sleeps')[n % 3]} {n}" for n in range(30)]
+    table.write_text("\n".join(["id,text", *lines]), encoding="utf-8")
+    run("init", table)
+    said = run("fit", path, "-k", 3).stdout
+    assert "--first-tags" not in said and f"manyview edit {path} tag CLUSTER WORD" in said
+    asked = run("suggest", path, code=2).stderr
+    assert "Tag a cluster or a few items first, in the gallery" in asked and "--first-tags" not in asked
+    assert "has none. Tag a cluster in the gallery" in run("suggest", path, "--first-tags", code=2).stderr
+    assert "embedding" not in run("show", path, "--search", "dog").stdout
+    run("edit", path, "tag", 1, "pet")
+    assert "for tags that are missing" in run("fit", path, "-k", 3).stdout
+
+
+def test_one_very_long_word_sticks_out_alone(capsys):
+    print_table(("tag", ">items"), [("dog", 5), ("x" * 300, 1), ("sea", 12)])
+    assert capsys.readouterr().out.splitlines() == [
+        "  tag  items",
+        "  dog      5",
+        f"  {'x' * 300}      1",
+        "  sea     12",
+    ]
+    paths = [f"/{'deep/' * 20}{n}.jpg" for n in range(3)]
+    print_table(("item", ">n"), [(path, 1) for path in paths])
+    assert len({len(line) for line in capsys.readouterr().out.splitlines()}) == 1
+
+
+def test_what_joins_letters_is_written_and_bytes_are_shown_as_bytes():
+    from manyview.cli.talk import safe
+
+    assert safe("\u06a9\u062a\u0627\u0628\u200c\u0647\u0627") == "\u06a9\u062a\u0627\u0628\u200c\u0647\u0627"
+    assert safe("\U0001f468\u200d\U0001f467") == "\U0001f468\u200d\U0001f467"
+    assert safe("latin\udce9\u202e\x1b.jpg") == r"latin\xe9\u202e\x1b.jpg"

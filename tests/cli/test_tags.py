@@ -153,6 +153,16 @@ def test_cells_are_text_for_spreadsheets(tmp_path):
         assert collection.tags.names == ("+b", "@a")
 
 
+def test_nobody_is_sent_on_to_accept_where_nothing_is_open(tmp_path):
+    rows = "\n".join(f"{n},holiday at place {n % 3},holiday" for n in range(12))
+    (tmp_path / "t.csv").write_text(f"id,text,tags\n{rows}\n", encoding="utf-8")
+    run("init", tmp_path / "t.csv")
+    said = run("suggest", tmp_path / "t.manyview", "--jobs", 1)
+    assert "0 proposals are worth asking, 0 less likely" in said and "none is open" in said and "Next:" not in said
+    above = run("suggest", tmp_path / "t.manyview", "--open", "--min-probability", 0.9)
+    assert "none is that likely" in above and "--at-least" not in above
+
+
 def test_eval_tells_how_good_it_is(path):
     said = run("eval", path, "--hide-tags", 0.3, "--labels", "label", "--draws", 1, "--jobs", 1)
     for words in ("suggest", "co-occurrence", "nearest neighbours", "popularity", "P@1", "ECE", "promised", "k-means"):
@@ -238,7 +248,7 @@ def test_the_answers_in_a_file_count(path, tmp_path, ending):
     answer("n", "n", "")
     told = ask("accept", path, "--from", listed)
     assert told["pairs"] == 0 and told["entry"] is None and told["left_out"] == 1
-    assert told["rejected"]["pairs"] == 2 and told["rejected"]["entry"] == 3
+    assert told["rejected"]["pairs"] == 1 and told["rejected"]["entry"] == 3
 
 
 def test_a_file_without_answers_is_accepted_whole(path, tmp_path):

@@ -152,3 +152,16 @@ def test_a_file_of_somebody_is_kept_and_an_earlier_list_replaced(tmp_path):
         assert "would be lost" in run("suggest", path, "--open", "-o", tmp_path / other, code=2).stderr
     assert "would be lost" in run("report", path, code=2).stderr  # nor by the name that it takes itself, c.html
     assert {name: (tmp_path / name).read_text(encoding="utf-8") for name in strangers} == strangers
+
+
+def test_a_place_that_cannot_be_is_said_before_anything_is_worked_out(tmp_path):
+    table, path = tmp_path / "mine.csv", tmp_path / "c.manyview"
+    table.write_text("id,tags\n" + "".join(f"A{n},dog\n" for n in range(6)), encoding="utf-8")
+    run("init", table, "-o", path)
+    for verb, *options in (("suggest",), ("duplicates",), ("apply", "--to", "csv")):
+        for place in (tmp_path / "none" / "list.csv", tmp_path):
+            told = run(verb, path, *options, "-o", place, code=1).stderr
+            assert "cannot be written: it is a folder, or its folder does not exist" in told, (verb, place)
+    with Collection.open(path) as found:
+        assert len(found.runs) == 0
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["c.manyview", "mine.csv"]

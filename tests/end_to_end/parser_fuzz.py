@@ -15,7 +15,8 @@ import atheris
 
 with atheris.instrument_imports(include=["manyview.ingest", "manyview.writeback"], enable_loader_override=False):
     from manyview.files import BadFile
-    from manyview.ingest import containers, documents, iptc, ready, sidecar, table, xmp
+    from manyview.ingest import containers, iptc, ready, sidecar, table, xmp
+    from manyview.ingest.documents import pages, plain
     from manyview.ingest.keywords import read_keywords
     from manyview.writeback.document import Refused
     from manyview.writeback.editor import Edit, edit_document, read_words
@@ -61,7 +62,7 @@ PARSERS: dict[str, tuple[Callable[[bytes], object], Callable[[], list[bytes]]]] 
     "containers": (containers_of_every_kind, lambda: list(PLACES.values())),
     "sidecar": (in_file("one.xmp", sidecar.read_sidecar), lambda: [packet("red"), *_programs()]),
     "documents": (
-        lambda c: documents.html_to_text(documents.decode_text(c)),
+        lambda c: (pages.html_to_text(plain.decode_text(c)), plain.front_matter(plain.decode_text(c))),
         lambda: [b"<p>words &amp; <b>more</b>", "w\u00f6rter".encode("utf-16"), b"<script>x</script>"],
     ),
     "npy": (in_file("one.npy", ready.open_features), lambda: _features(".npy")),

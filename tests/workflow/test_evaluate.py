@@ -116,3 +116,13 @@ def test_wrong_questions_are_refused(judged, tmp_path):
     with Collection.create(tmp_path / "c.manyview", tmp_path / "given.npy") as bare:
         with pytest.raises(errors.ParameterError, match="occur 0 times in all, too few to hide some"):
             evaluate(bare)
+
+
+def test_clusters_are_judged_where_nobody_has_tagged_anything(tmp_path):
+    looks, y = np.repeat(np.eye(3, 5) * 9, 20, axis=0), np.repeat(np.arange(3), 20)
+    looks += np.random.default_rng(0).normal(size=looks.shape)
+    np.savez(tmp_path / "items.npz", view_looks=looks.astype(np.float32), y=y)
+    with Collection.create(tmp_path / "c.manyview", tmp_path / "items.npz") as untagged:
+        found = evaluate(untagged, labels="label", draws=1, n_jobs=1)
+    assert found.mean(found.clusters, "consensus", "accuracy") > 0.95 and not found.tags
+    assert any("too few to hide some" in sentence for sentence in found.said)

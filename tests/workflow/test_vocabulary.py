@@ -248,7 +248,11 @@ def test_what_is_silent_is_not_proposed_any_more(photos):
     photos.runs.save_proposals("by hand", [(item, tag, 0.5, 0.5, {"sentence": ""}) for item, tag in pairs])
 
     def is_open():
-        return sorted((one.item_id, one.tag) for one in photos.runs.proposals())
+        found = sorted((one.item_id, one.tag) for one in photos.runs.proposals())
+        index = Index(photos)
+        rows, tags = (part.tolist() for part in index.open_pairs)
+        assert found == sorted((int(index.ids[row]), index.tag_names[tag]) for row, tag in zip(rows, tags, strict=True))
+        return found
 
     everything = sorted([(ids[3], "Cat"), (ids[3], "Rome"), (ids[4], "Cat")])
     assert is_open() == everything
@@ -265,6 +269,19 @@ def test_what_is_silent_is_not_proposed_any_more(photos):
     (photos.path.parent / "photos" / "d.png.xmp").write_bytes(new_document(Edit(("Roma",))))
     photos.read(photos.path.parent / "photos")
     assert is_open() == []  # the file says it by now, in another word
+
+
+def test_what_was_silenced_while_proposals_were_worked_out_is_not_proposed(photos):
+    ids = photos.items.ids.tolist()
+    numbers = photos.tagging.numbers(["Cat", "Rome", "Roma"])
+    photos.edit_tags("silence", "Cat")
+    photos.edit_tags("alias", "Roma", "Rome")
+    (photos.path.parent / "photos" / "d.png.xmp").write_bytes(new_document(Edit(("Roma",))))
+    photos.read(photos.path.parent / "photos")
+    pairs = [(ids[3], "Cat"), (ids[3], "Rome"), (ids[0], "Rome")]
+    photos.runs.save_proposals("by hand", [(item, numbers[word], 0.5, 0.5, {}) for item, word in pairs])
+    assert [(one.item_id, one.tag) for one in photos.runs.proposals()] == [(ids[0], "Rome")]
+    assert Index(photos).n_open == 1
 
 
 def test_aliases(photos):

@@ -25,7 +25,7 @@ class TestOtherPrograms:
             shown = collection.apply(dry_run=True).changes[0]
             assert shown.lines() == ["+ Family", "+ beach", "= holiday", "= sea", "= AC/DC", "= Anna"]
             done = collection.apply()
-            assert done.sentence == "2 tags put into 1 sidecar (1 new)"
+            assert done.sentence.startswith("2 tags put into 1 sidecar (1 new); 1 tag that you took away or renamed ")
             new = source / "p.jpg.xmp"
             assert words(new) == ["holiday", "sea", "AC/DC", "Anna", "Family", "beach"]
             paths = ["holiday", "Places|Ireland|Sea", "AC/DC", "People|Anna", "Family", "beach"]
@@ -37,6 +37,39 @@ class TestOtherPrograms:
             assert collection.apply().changes == []
             collection.undo()
             assert snapshot(source) == {new.with_name("p.jpg").relative_to(source): picture}
+
+    def test_a_new_sidecar_holds_the_keywords_of_a_document(self, tmp_path):
+        source = tmp_path / "texts"
+        source.mkdir()
+        (source / "a.md").write_text("---\ntags: [sea, old town]\n---\nwords")
+        (source / "b.rtf").write_text(r"{\rtf1{\info{\keywords sea; ship}}words}")
+        with Collection.create(tmp_path / "c.manyview", source) as collection:
+            collection.decide([(1, "beach"), (2, "beach")], True)
+            collection.decide([(2, "ship")], False)
+            collection.apply()
+            assert words(source / "a.md.xmp") == listed(source / "a.md.xmp") == ["sea", "old town", "beach"]
+            assert words(source / "b.rtf.xmp") == ["sea", "beach"]
+            assert collection.read(source).n_same == 2 and collection.apply().changes == []
+
+    def test_words_above_a_keyword_stay_above_it(self, tmp_path):
+        """Lightroom writes `Rome`, `Italy` and `Places` into dc:subject and `Places|Italy|Rome` into its own list."""
+        source = tmp_path / "pictures"
+        source.mkdir()
+        packet = m.xmp("Rome", "Italy", "Places", "Dog", paths=("Places|Italy|Rome", "Animals|Dog"))
+        for name in ("p.jpg", "q.jpg"):
+            (source / name).write_bytes(m.jpeg(m.app1_xmp(packet)))
+        with Collection.create(tmp_path / "c.manyview", source) as collection:
+            collection.decide([(1, "beach"), (2, "beach")], True)
+            collection.decide([(2, "Rome")], False)
+            collection.apply()
+            new = source / "p.jpg.xmp"
+            assert words(new) == ["Rome", "Italy", "Places", "Dog", "beach"]
+            assert read_words(new.read_bytes())[1] == ["Places|Italy|Rome", "Animals|Dog", "beach"]
+            assert listed(new) == ["Places/Italy/Rome", "Animals/Dog", "beach"]
+            other = source / "q.jpg.xmp"
+            assert words(other) == ["Italy", "Places", "Dog", "beach"]
+            assert listed(other) == ["Places/Italy", "Places", "Animals/Dog", "beach"]
+            assert collection.read(source).n_same == 2 and collection.apply().changes == []
 
     def test_a_list_that_a_sidecar_lacks_begins_with_what_it_has(self, four):
         four.decide([(1, "dog")], True)
@@ -63,6 +96,21 @@ class TestOtherPrograms:
             collection.decide([(1, "dog")], True)
             collection.apply()
             assert words(source / "p.jpg.xmp") == listed(source / "p.jpg.xmp") == ["kept", "dog"]
+
+    def test_a_word_that_stands_in_the_picture_itself_is_told_of(self, tmp_path):
+        source = tmp_path / "pictures"
+        source.mkdir()
+        (source / "p.jpg").write_bytes(m.jpeg(m.app13(m.iim(b"kept", b"wrong"))))
+        with Collection.create(tmp_path / "c.manyview", source) as collection:
+            assert collection.apply().sentence == "no sidecar needs writing"
+            collection.decide([(1, "wrong")], False)
+            inside = "stands in the pictures themselves: `--to embedded` changes JPEG, PNG and TIFF files"
+            done = collection.apply()
+            assert done.sentence == f"no sidecar needs writing; 1 tag that you took away or renamed {inside}"
+            assert done.to_dict()["inside_pictures"] == 1 and done.failed == []
+            assert "inside" not in collection.apply("embedded", dry_run=True).sentence
+            collection.undo()
+            assert collection.apply().sentence == "no sidecar needs writing"
 
     def test_a_word_goes_from_every_list(self, tmp_path):
         source = tmp_path / "pictures"

@@ -47,7 +47,7 @@ def test_where_tags_go(there, naming, own, others):
         (["a.md"], "stem", "a.txt.xmp", ()),
         (["a.md", "a.xmp"], "full", "a.txt.xmp", ("a.xmp",)),
         (["a.jpg", "a.xmp"], "full", "a.txt.xmp", ("a.xmp",)),
-        (["a.docx", "a.xmp"], "full", "a.xmp", ()),  # that is no item
+        (["a.doc", "a.xmp"], "full", "a.xmp", ()),  # that is no item
     ],
 )
 def test_where_tags_of_a_document_go(there, naming, own, others):

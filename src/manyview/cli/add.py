@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .init import _given
-from .talk import SOME_BAD, CollectionPath, print_bad, print_json, progress, safe, say, spoken
+from .talk import SOME_BAD, CollectionPath, given, print_bad, print_json, progress, safe, say, spoken
 
 
 @spoken
@@ -43,7 +42,7 @@ def add(
     from ..workflow.add import add_items
     from ..workflow.collection import Collection
 
-    options = _given({"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root})
+    options = given({"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root})
     with progress() as bar, Collection.open(collection, write=True) as found:
         added = add_items(found, source, instead_of=instead_of, n_jobs=jobs, progress=bar, **options)
     if as_json:

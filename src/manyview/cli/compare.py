@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ..figures import percent
-from .talk import CollectionPath, print_json, print_table, safe, say, spoken, when
+from ..figures import percent, when
+from .talk import CollectionPath, print_json, print_table, safe, say, spoken
 
 
 @spoken

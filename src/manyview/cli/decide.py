@@ -188,10 +188,8 @@ def _decide(
     if as_json:
         print_json(_told(entry, answer, pairs, {"unlikely": n_unlikely, "left_out": n_left}))
         return
-    if known:
-        said = counted(len(known), "answer was", "answers were")
-        say(f"{said} the same before{'' if pairs else '; nothing was changed'}")
-    elif entry is None:
+    _say_known(len(known), bool(pairs))
+    if entry is None and not known:
         say("no open proposal matches; nothing was changed")
     if entry is not None:
         _say_entry(entry, pairs, n_unlikely)
@@ -204,7 +202,7 @@ def _decide(
 def _decide_from(file: Path, answer: bool, path: Path, who: str | None, why: str | None, as_json: bool) -> None:
     """The pairs of a file: each by its own answer, where the file has answers, else all of them alike."""
     from ..workflow.collection import Collection
-    from ..workflow.proposing.decide import accept, reject
+    from ..workflow.proposing.decide import accept, count_unlikely, reject
     from ..writeback.proposal_files import read_answers
 
     with Collection.open(path, write=True, wait=_PATIENCE) as found, found.transaction():
@@ -220,7 +218,10 @@ def _decide_from(file: Path, answer: bool, path: Path, who: str | None, why: str
             for one in (True, False)
         }
         n_open = sum(row.answer is None for row in rows) if has_answers else 0
-        n_unlikely = _count_unlikely(found, parts[True]) if answer and not has_answers else 0
+        known = {one: set() if why else found.decisions.repeated(parts[one], one, True) for one in parts}
+        parts = {one: [pair for pair in pairs if pair not in known[one]] for one, pairs in parts.items()}
+        n_unlikely = count_unlikely(found, parts[True]) if answer and not has_answers else 0
+        new = [tag for tag in dict.fromkeys(tag for _, tag in parts[True]) if found.tagging.find(tag) is None]
         entries = {
             one: (accept if one else reject)(found, pairs, who=who, why=why, reviewed=True)
             for one, pairs in parts.items()
@@ -228,35 +229,27 @@ def _decide_from(file: Path, answer: bool, path: Path, who: str | None, why: str
         }
         has_files = found.writes.has_files()
     if as_json:
-        told = _told(entries.get(answer), answer, parts[answer], {"unlikely": n_unlikely, "left_out": n_open})
+        more = {"unlikely": n_unlikely, "left_out": n_open, "new_tags": new}
+        told = _told(entries.get(answer), answer, parts[answer], more)
         if has_answers:
             told["rejected"] = _told(entries.get(False), False, parts[False], {})
         print_json(told)
         return
+    _say_known(sum(map(len, known.values())), bool(entries))
     for one, entry in entries.items():
         _say_entry(entry, parts[one], n_unlikely if one else 0)
+    if new:
+        named = ", ".join(repr(safe(tag)) for tag in new[:5]) + (", ..." if len(new) > 5 else "")
+        say(f"{counted(len(new), 'tag is', 'tags are')} new in this collection: {named}")
     if n_open:
         say(f"{n_open} without an answer {'stays' if n_open == 1 else 'stay'} open")
-    elif answer and not has_answers:
+    elif answer and entries and not has_answers:
         say(f"no row had an answer (yes or no in a column `answer`), so all {len(rows)} were accepted")
     if True in entries:
         _say_next(path, has_files)
 
 
-def _count_unlikely(found: Any, pairs: list[tuple[int, str]]) -> int:
-    """How many of these pairs are open proposals that are more likely wrong than right."""
-    from ..collection.tagging import word_key
-    from ..workflow.proposing.asking import WORTH_ASKING
-    from ..workflow.proposing.suggest import open_proposals
-
-    if found.runs.newest("suggest") is None:
-        return 0
-    proposals = open_proposals(found, reasons=False)
-    unlikely = {(one.item_id, word_key(one.tag)) for one in proposals if (one.probability or 0.0) < WORTH_ASKING}
-    return len({(item, word_key(tag)) for item, tag in pairs} & unlikely)
-
-
-def _told(entry: Any, answer: bool, pairs: list[tuple[int, str]], more: dict[str, int]) -> dict[str, Any]:
+def _told(entry: Any, answer: bool, pairs: list[tuple[int, str]], more: dict[str, Any]) -> dict[str, Any]:
     """What was decided, for machines."""
     return {
         "entry": None if entry is None else entry.id,
@@ -266,6 +259,12 @@ def _told(entry: Any, answer: bool, pairs: list[tuple[int, str]], more: dict[str
         **(more if answer else {}),
         "who": None if entry is None else entry.who,
     }
+
+
+def _say_known(n_known: int, is_more: bool) -> None:
+    if n_known:
+        said = counted(n_known, "answer was", "answers were")
+        say(f"{said} the same before{'' if is_more else '; nothing was changed'}")
 
 
 def _say_entry(entry: Any, pairs: list[tuple[int, str]], n_unlikely: int) -> None:

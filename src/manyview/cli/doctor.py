@@ -20,6 +20,7 @@ _PARTS = (
     "scipy",
     "scikit-learn",
     "numba",
+    "threadpoolctl",
     "pillow",
     "defusedxml",
     "onnxruntime",

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .talk import CollectionPath, print_json, print_table, safe, say, spoken, when
+from ..figures import when
+from .talk import CollectionPath, given, print_json, print_table, safe, say, spoken
 
 _ACTIONS = """rename CLUSTER [NAME] | tag CLUSTER [WORD] | merge CLUSTER CLUSTER ... | split CLUSTER |
 move ITEM ... | pin CLUSTER | unpin CLUSTER | link ITEM ITEM | unlink ITEM ITEM"""
@@ -50,12 +51,12 @@ def edit(
     if action not in _HOW:
         raise ParameterError(f"there is no edit {action!r}; there are {', '.join(_HOW)}.")
     options = {"into": into, "parts": parts, "to": to, "new": new or None, "name": name, "apart": apart or None}
-    given = {key: value for key, value in options.items() if value is not None}
+    chosen = given(options)
     own = {"merge": {"into"}, "split": {"parts"}, "move": {"to", "new", "name"}, "link": {"apart"}}.get(action, set())
-    if other := sorted(given.keys() - own):
+    if other := sorted(chosen.keys() - own):
         raise ParameterError(f"--{other[0]} is not for {action}: {_HOW[action]}.")
     with Collection.open(collection, write=True) as found:
-        entry = _call(found, action, what, given)(who=who)
+        entry = _call(found, action, what, chosen)(who=who)
         changed = [_number(what[0])] if action == "tag" else entry.detail["clusters"]
         clusters = [one for one in current_clusters(found) if one.id in changed]
     if as_json:

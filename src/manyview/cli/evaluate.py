@@ -74,7 +74,8 @@ def evaluate(
 
 def print_tag_figures(tags: dict[str, Any]) -> None:
     """Precision, recall, coverage and calibration of each method, and whether promises were kept."""
-    say(f"\n{percent(tags['hide'])} of the tags hidden; {tags['n_tags']} tags are on two items or more")
+    n_tags = counted(tags["n_tags"], "tag is", "tags are")
+    say(f"\n{percent(tags['hide'])} of the tags hidden; {n_tags} on two items or more")
     rows = [(name, *_cells(figures, _TAG_FIGURES)) for name, figures in tags["methods"].items()]
     print_table(("method", *(f">{figure}" for figure in _TAG_FIGURES)), rows)
     say("  P, R, C: precision, recall, items with a hit among the first 1 or 5. ECE: calibration error, 0 is best.")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..figures import counted
 from ..workflow.methods_table import DEFAULT_METHOD, method_list
 from .show import print_clusters
 from .stopping import stopped_at_once
@@ -57,6 +58,7 @@ def fit(
     from ..workflow.clusters.levels import keep_level
     from ..workflow.collection import Collection
     from ..workflow.fit import fit_collection
+    from ..workflow.looks import can_have_looks
     from ..workflow.reading.index import Index
     from ..workflow.reading.typical import best_clusters
 
@@ -81,7 +83,7 @@ def fit(
                 progress=bar,
             )
         clusters = best_clusters(Index(found), fitted.run)
-        has_tags = found.tags.n_tags > 0
+        has_tags, can_look = found.tags.n_tags > 0, can_have_looks(found)
     if as_json:
         print_json(
             {
@@ -105,7 +107,7 @@ def fit(
             }
         )
     else:
-        n_found = f"{len(clusters)} cluster{'' if len(clusters) == 1 else 's'}"
+        n_found = counted(len(clusters), "cluster")
         if fitted.run.figures.get("n_clusters", len(clusters)) != len(clusters):
             n_found += " after your edits"
         say(f"{safe(collection)}, run {fitted.run.id}: {fitted.run.method}, {n_found}, {fitted.run.seconds:.0f} s")
@@ -115,9 +117,13 @@ def fit(
             say(f"  {safe(line)}")
         say()
         print_clusters(clusters)
-        missing = "tags that are missing" if has_tags else "a first tag for each cluster"
         say(f"\nNext: manyview serve {safe(collection)}, to look at them in the browser")
-        say(f"      manyview suggest {safe(collection)}{'' if has_tags else ' --first-tags'}, for {missing}")
+        if has_tags:
+            say(f"      manyview suggest {safe(collection)}, for tags that are missing")
+        elif can_look:
+            say(f"      manyview suggest {safe(collection)} --first-tags, for a first tag for each cluster")
+        else:
+            say(f"      manyview edit {safe(collection)} tag CLUSTER WORD, to give the items of a cluster a first tag")
     print_bad(fitted.computed.bad)
     if fitted.computed.bad:
         raise typer.Exit(SOME_BAD)

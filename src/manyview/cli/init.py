@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..figures import counted
-from .talk import SOME_BAD, print_bad, print_json, progress, safe, say, spoken
+from .talk import SOME_BAD, given, print_bad, print_json, progress, safe, say, spoken
 
 if TYPE_CHECKING:
     from ..ingest.report import Report
@@ -48,7 +48,7 @@ def init(
     path = output or _beside(source.resolve())
     options = {"id": id, "image": image, "text": text, "tags": tags, "tag_sep": tag_sep, "root": root}
     with progress() as bar:
-        with start_collection(path, source, progress=bar, **_given(options)) as collection:
+        with start_collection(path, source, progress=bar, **given(options)) as collection:
             report = collection.last_report
             found = take_inventory(collection)
     bad = [] if report is None else report.bad
@@ -69,11 +69,10 @@ def init(
         if report is not None and (report.n_same or report.differences):
             parts = [f"{report.n_new} new"] * bool(report.n_new) + report.differences
             say("  since the last time: " + (", ".join(parts) or "nothing new"))
-        for line in (*_columns(report), *([] if report is None else report.notes), *found.sentences()):
+        notes, passed_over = ([], []) if report is None else (report.notes, report.left_out_sentences)
+        for line in (*_columns(report), *notes, *found.sentences(), *passed_over):
             say(f"  {safe(line)}")
-        if report is not None and report.left_out_sentence:
-            say(f"  {safe(report.left_out_sentence)}")
-        if found.n_items and (found.views or found.n_tags):
+        if found.n_items and found.can_fit:
             say(f"\nNext: manyview fit {safe(path)}")
     print_bad(bad)
     if bad:
@@ -99,7 +98,3 @@ def _columns(report: Report | None) -> list[str]:
 def _beside(source: Path) -> Path:
     """Where the collection of a source goes: a dot in the name of a folder is no ending."""
     return source.with_name(f"{source.name if source.is_dir() else source.stem}.manyview")
-
-
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Annotated
 
 import typer
@@ -101,6 +103,9 @@ app.command(name="eval")(in_our_words(evaluate.evaluate))
 
 def main() -> None:
     """What the installed command calls."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # letters that a terminal or pipe cannot have are named, not refused
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except SystemExit as ended:

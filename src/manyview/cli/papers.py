@@ -73,16 +73,17 @@ def papers(
         _list(listing(sources), as_json)
         return
     scale = Scale("paper" if paper_protocol else "defaults", quick, seeds)
-    made = []
+    made, left_out = [], []
     for one, found in asked_for(paper or "all", numbers, on or ()):
         missing = sources.missing(found.needs)
         if missing:
+            left_out.append({"paper": one.name, "table": found.name, "on": found.on, "missing": missing})
             if not as_json:
                 say(f"{one.name} {found.name} on {found.on}: needs {' and '.join(missing)} (--data FOLDER)")
             continue
         made.append(_run(one.name, found, sources, scale, output, fresh, as_json))
     if as_json:
-        print_json({"tables": made})
+        print_json({"tables": made, "left_out": left_out})
     elif not made:
         say("nothing of this can be run with the data at hand; `manyview papers` lists what can.")
 

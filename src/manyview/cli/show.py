@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..figures import percent
-from .talk import CollectionPath, files_and_rows, print_json, print_table, safe, say, spoken, when
+from ..figures import percent, when
+from .talk import CollectionPath, files_and_rows, print_json, print_table, safe, say, spoken
 
 _ORDERS = ("name", "date", "newest")
 
@@ -174,7 +174,7 @@ def _say_answer(answer: Any, is_listed: bool) -> None:
 
 def _search_unfitted(found: Any, search: str, more: bool, collection: Path, as_json: bool) -> None:
     """A search before the first fit: tags, words, and what pictures show where they have been looked at."""
-    from ..workflow.looks import has_looks
+    from ..workflow.looks import can_have_looks, has_looks
 
     answer = found.search(search)
     known = {one.id: one for one in found.items}
@@ -201,7 +201,7 @@ def _search_unfitted(found: Any, search: str, more: bool, collection: Path, as_j
     if table:
         rows = [(row["id"], row["path"] or row["key"], _matched(row)) for row in table]
         print_table((">id", "item", "matched by"), rows)
-    if not has_looks(found):
+    if can_have_looks(found) and not has_looks(found):
         say(f"\nNext: manyview features {safe(collection)} --view embedding, and pictures are found by what they show")
 
 

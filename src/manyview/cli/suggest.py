@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -27,6 +27,7 @@ from .talk import (
 _KEPT = 5
 """Proposals per item that are kept, however few are shown."""
 _LINES = (0.9, 0.7, 0.5)
+_ORDERS = ("probability", "item", "tag")
 
 
 @spoken
@@ -81,17 +82,15 @@ def suggest(
     """
     from ..errors import ParameterError
     from ..workflow.collection import Collection
-    from ..workflow.proposing.asking import WORTH_ASKING, how_sure, is_known
+    from ..workflow.proposing.asking import how_sure, is_known
     from ..workflow.proposing.first_tags import first_tags as propose_first
-    from ..workflow.proposing.suggest import line, open_proposals, suggest_tags
-    from ..writeback.proposal_files import is_proposals, kind_of_file, shown, write_proposals
+    from ..workflow.proposing.suggest import line, suggest_tags
+    from ..writeback.proposal_files import is_proposals, kind_of_file, write_proposals
 
     least = probability_of(min_probability, min_score)
-    orders = ("probability", "item", "tag")
-    if by == "score":  # its old name
-        by = "probability"
-    if by not in orders:
-        raise ParameterError(f"--by must be one of {', '.join(orders)}; got {by!r}.")
+    by = "probability" if by == "score" else by  # its old name
+    if by not in _ORDERS:
+        raise ParameterError(f"--by must be one of {', '.join(_ORDERS)}; got {by!r}.")
     if only_open and (first_tags or each_picture):
         raise ParameterError("--open computes nothing; leave it out, or --first-tags and --each-picture.")
     said: list[str] = []
@@ -123,58 +122,102 @@ def suggest(
         # The first rows of all proposals can be looked up, however many there are; anything else takes them all.
         is_first = output is None and not as_json and by == "probability" and number is None and rows > 0
         if is_first and top >= run.settings.get("top", top + 1):
-            worth_least = max(least or 0.0, WORTH_ASKING)
-            n_all, n_worth = (line(found, one, tag=tag).n for one in (least or 0.0, worth_least))
-            n_listed, from_ = (n_worth, worth_least) if least is None else (n_all, least)
-            proposals = open_proposals(found, tag=tag, min_probability=from_ or None, top=rows)
-            listed = table = shown(found, proposals)
+            told = _first_rows(found, tag, least, rows)
         else:
-            proposals = open_proposals(found, tag=tag, item=number, min_probability=least or None)
-            table = shown(found, proposals, top)
-            if by in ("item", "tag"):
-                table.sort(key=lambda row: row.id if by == "item" else row.tag)
-            likely = {(one.item_id, one.tag) for one in proposals if (one.probability or 0.0) >= WORTH_ASKING}
-            worth = [row for row in table if (row.id, row.tag) in likely]
-            listed = table if least is not None else worth
-            n_all, n_worth, n_listed = len(table), len(worth), len(listed)
+            told = _all_rows(found, tag, number, least, top, by)
         lines = [(p, line(found, p, tag=tag)) for p in _LINES if item is None]
-    sure = {(one.item_id, one.tag): how_sure(one, run) for one in proposals}
+    sure = {(one.item_id, one.tag): how_sure(one, run) for one in told.proposals}
     if output is not None:
-        write_proposals(output, table)
+        write_proposals(output, told.table)
     if as_json:
-        print_json(
-            {
-                "run": run.id,
-                "completeness": run.figures.get("completeness"),
-                "completeness_source": run.figures.get("completeness_source"),
-                "said": said,
-                "worth_asking": {"min_probability": WORTH_ASKING, "n": n_worth},
-                "expected_precision": sum(row.probability for row in table) / len(table) if table else None,
-                "lines": [
-                    {"min_probability": p, "n": a.n, "expected_precision": a.expected_precision} for p, a in lines
-                ],
-                "proposals": [{**row._asdict(), "sure": sure[row.id, row.tag]} for row in table],
-                "bad": [problem._asdict() for problem in bad],
-            }
-        )
+        print_json(_plain(told, run, said, lines, sure, bad))
     else:
-        counted = f"{n_worth} {'proposal is' if n_worth == 1 else 'proposals are'} worth asking"
-        say(f"{safe(collection)}, run {run.id}: {counted}, {n_all - n_worth} less likely")
+        counted = f"{told.n_worth} {'proposal is' if told.n_worth == 1 else 'proposals are'} worth asking"
+        say(f"{safe(collection)}, run {run.id}: {counted}, {told.n_all - told.n_worth} less likely")
         for sentence in said or run.figures.get("said", ()):
             say(f"  {safe(sentence)}")
         say()
         if first_tags and not each_picture:
-            _print_groups(table, collection)
+            _print_groups(told.table, collection)
         else:
-            print_proposals(listed, lambda row: sure[row.id, row.tag], rows, n_listed)
-            if not listed and n_all:
+            print_proposals(told.listed, lambda row: sure[row.id, row.tag], rows, told.n_listed)
+            if told.listed:
+                _print_lines(lines, collection, is_known(run))
+            elif least:
+                say("  none is that likely; --min-probability 0 lists the less likely ones")
+            elif told.n_all:
                 say("  none is more likely right than wrong; --min-probability 0 lists the less likely ones")
-            _print_lines(lines, collection, is_known(run))
+            else:
+                say("  none is open: every item has these tags, or you have answered already")
         if output is not None:
             say(f"wrote {safe(output)}")
     print_bad(bad)
     if bad:
         raise typer.Exit(SOME_BAD)
+
+
+class _Told(NamedTuple):
+    """The proposals that were asked for, and how many there are."""
+
+    proposals: list[Any]
+    table: list[Any]
+    """The same as people see them."""
+    listed: list[Any]
+    """Those of the table that are printed."""
+    n_all: int
+    n_worth: int
+    """Those that are worth asking."""
+    n_listed: int
+
+
+def _first_rows(found: Any, tag: str | None, least: float | None, rows: int) -> _Told:
+    """The likeliest, and the counts of all, without reading the others."""
+    from ..workflow.proposing.asking import WORTH_ASKING
+    from ..workflow.proposing.suggest import line, open_proposals
+    from ..writeback.proposal_files import shown
+
+    worth_least = max(least or 0.0, WORTH_ASKING)
+    n_all, n_worth = (line(found, one, tag=tag).n for one in (least or 0.0, worth_least))
+    n_listed, from_ = (n_worth, worth_least) if least is None else (n_all, least)
+    proposals = open_proposals(found, tag=tag, min_probability=from_ or None, top=rows)
+    table = shown(found, proposals)
+    return _Told(proposals, table, table, n_all, n_worth, n_listed)
+
+
+def _all_rows(found: Any, tag: str | None, item: int | None, least: float | None, top: int, by: str) -> _Told:
+    """Every proposal, at most ``top`` of an item, in an order."""
+    from ..workflow.proposing.asking import WORTH_ASKING
+    from ..workflow.proposing.suggest import open_proposals
+    from ..writeback.proposal_files import shown
+
+    proposals = open_proposals(found, tag=tag, item=item, min_probability=least or None)
+    table = shown(found, proposals, top)
+    if by != "probability":
+        table.sort(key=lambda row: row.id if by == "item" else row.tag)
+    likely = {(one.item_id, one.tag) for one in proposals if (one.probability or 0.0) >= WORTH_ASKING}
+    worth = [row for row in table if (row.id, row.tag) in likely]
+    listed = table if least is not None else worth
+    return _Told(proposals, table, listed, len(table), len(worth), len(listed))
+
+
+def _plain(
+    told: _Told, run: Any, said: list[str], lines: list[Any], sure: dict[tuple[int, str], str], bad: list[Any]
+) -> dict[str, Any]:
+    """The same for machines."""
+    from ..workflow.proposing.asking import WORTH_ASKING
+
+    table = told.table
+    return {
+        "run": run.id,
+        "completeness": run.figures.get("completeness"),
+        "completeness_source": run.figures.get("completeness_source"),
+        "said": said,
+        "worth_asking": {"min_probability": WORTH_ASKING, "n": told.n_worth},
+        "expected_precision": sum(row.probability for row in table) / len(table) if table else None,
+        "lines": [{"min_probability": p, "n": a.n, "expected_precision": a.expected_precision} for p, a in lines],
+        "proposals": [{**row._asdict(), "sure": sure[row.id, row.tag]} for row in table],
+        "bad": [problem._asdict() for problem in bad],
+    }
 
 
 def print_proposals(table: list[Any], sure: Callable[[Any], str], rows: int = 0, n_all: int | None = None) -> None:

@@ -64,7 +64,7 @@ def tags(
                 return
             lines = list_tags(found, order, find)
             related = kin_of_tags(found, meaning=kin)
-        _list(collection, lines, related, rows, kin, as_json)
+        _list(collection, lines, related, rows, kin, as_json, find)
         return
     with Collection.open(collection, write=not dry_run) as found:
         done = care_for(found, action, *(words or []), into=into, dry_run=dry_run, who=who)
@@ -91,7 +91,7 @@ def _show_tree(collection: Collection, as_json: bool) -> None:
     print_table(("tag", ">items"), [("  " * node.depth + node.name, node.n_items) for node in nodes])
 
 
-def _list(path: Path, lines: list[TagLine], related: list[Kin], rows: int, kin: bool, as_json: bool) -> None:
+def _list(path: Path, lines: list[TagLine], related: list[Kin], rows: int, kin: bool, as_json: bool, find: str) -> None:
     if as_json:
         told = [{**line._asdict(), "path": list(line.path), "aliases": list(line.aliases)} for line in lines]
         print_json({"n": len(lines), "tags": told, "kin": [one._asdict() for one in related]})
@@ -105,7 +105,7 @@ def _list(path: Path, lines: list[TagLine], related: list[Kin], rows: int, kin: 
             say(f"\nNext: manyview tags {safe(path)} merge TAG TAG, or alias, or parent")
         return
     if not lines:
-        say(f"{safe(path)}: no tags.")
+        say(f"{safe(path)}: no {f'tag contains {safe(find)!r}' if find else 'tags'}.")
         return
     table = [(line.tag, line.n_items, line.last, " > ".join(line.path[:-1]), _note(line)) for line in lines[:rows]]
     print_table(("tag", ">items", "last use", "below", ""), table)

@@ -10,13 +10,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 
-from ..errors import ManyviewError, ParameterError
+from ..errors import ManyviewError, OldFormat, ParameterError
 from ..figures import counted, percent
 from ..steps import STEP, seconds_left, still
 from .stopping import INTERRUPTED, STOPPED
@@ -27,6 +26,7 @@ __all__ = [
     "CollectionPath",
     "OldMinScore",
     "files_and_rows",
+    "given",
     "print_bad",
     "print_json",
     "print_table",
@@ -36,7 +36,6 @@ __all__ = [
     "say",
     "settings",
     "spoken",
-    "when",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -60,7 +59,11 @@ def spoken(command: Command) -> Command:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _note  # type: ignore[assignment]
-                command(*args, **kwargs)
+                try:
+                    command(*args, **kwargs)
+                except OldFormat as old:  # nothing was done yet: a collection is opened first of all
+                    _bring_up_to_date(old)
+                    command(*args, **kwargs)
         except typer.Exit:
             raise
         except KeyboardInterrupt:
@@ -81,6 +84,17 @@ def spoken(command: Command) -> Command:
             raise typer.Exit(USED_WRONGLY if isinstance(error, ParameterError) else FAILED) from None
 
     return guarded  # type: ignore[return-value]
+
+
+def _bring_up_to_date(old: OldFormat) -> None:
+    """Make a collection of an older format one of this; where it cannot be written, what was said of it stands."""
+    from ..workflow.collection import Collection
+
+    try:
+        Collection.open(old.root, write=True).close()
+    except (ManyviewError, OSError):
+        raise old from None
+    _note(f"{old.root} was written by an older manyview, and has been brought up to date.")
 
 
 def _in_our_words(error: Exception, given: Sequence[Any]) -> Exception:
@@ -124,26 +138,35 @@ def probability_of(given: float | None, old: float | None) -> float | None:
     return old
 
 
+def given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def safe(text: Any, *, lines: bool = False) -> str:
     """A stranger's text for the terminal: control characters and half characters are shown, not obeyed."""
-    kept = "\n" if lines else ""
-    return "".join(
-        char if char.isprintable() or char in kept else char.encode("unicode_escape").decode("ascii")
-        for char in str(text)
-    )
+    kept = _JOINERS + ("\n" if lines else "")
+    return "".join(char if char.isprintable() or char in kept else _shown(char) for char in str(text))
+
+
+_JOINERS = "\u200c\u200d"
+"""Parts of Persian words, and of signs such as a family, that steer nothing."""
+
+
+def _shown(char: str) -> str:
+    if "\udc80" <= char <= "\udcff":  # a byte of a name that is no UTF-8
+        return f"\\x{ord(char) - 0xDC00:02x}"
+    return char.encode("unicode_escape").decode("ascii")
 
 
 def say(text: str = "") -> None:
     typer.echo(text)
 
 
-def when(stamp: str) -> str:
-    """A moment that we wrote down, as the clock on this machine's wall showed it."""
-    return datetime.fromisoformat(stamp).astimezone().strftime("%Y-%m-%d %H:%M")
-
-
 def print_json(value: Any) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "backslashreplace").decode("utf-8"))
+    is_utf_8 = (sys.stdout.encoding or "utf-8").lower() in ("utf-8", "utf8")  # else in letters that all encodings have
+    text = json.dumps(value, ensure_ascii=not is_utf_8, default=str)
+    typer.echo(text.encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -153,7 +176,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     right = [name.startswith(">") for name in header]
     names = [name.removeprefix(">") for name in header]
     cells = [[safe(cell) for cell in row] for row in rows]
-    widths = [max([cell_len(name), *(cell_len(row[c]) for row in cells)]) for c, name in enumerate(names)]
+    widths = [_room([cell_len(name), *(cell_len(row[c]) for row in cells)]) for c, name in enumerate(names)]
     for row in (names, *cells):
         rooms = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
         parts = [
@@ -162,11 +185,16 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         typer.echo("  " + "  ".join(parts).rstrip())
 
 
+def _room(widths: Sequence[int]) -> int:
+    """How wide a column is; what is far longer than the rest, such as one tag of 300 letters, sticks out alone."""
+    usual = max(60, 2 * sorted(widths)[len(widths) // 2])
+    return max((width for width in widths if width <= usual), default=usual)
+
+
 def files_and_rows(problems: Sequence[Any]) -> str:
-    """How many files and rows of tables problems are about; those of a row have its number in both parts."""
-    numbers = [problem.path.rpartition(":")[2] for problem in problems]
-    rows = [problem.sentence.startswith(f"row {n}: ") for problem, n in zip(problems, numbers, strict=True)]
-    parts = ((len(rows) - sum(rows), "file"), (sum(rows), "row"))
+    """How many files and rows of tables problems are about; a row is called by its table and number."""
+    n_rows = sum(problem.path.rpartition(":")[2].isdecimal() and ":" in problem.path for problem in problems)
+    parts = ((len(problems) - n_rows, "file"), (n_rows, "row"))
     return " and ".join(counted(n, what) for n, what in parts if n)
 
 

@@ -20,6 +20,7 @@ from ..data.views import Views
 from ..describe.profiles import confidence_of
 from ..errors import StoreError
 from ..features.base import extractor, extractor_names
+from ..figures import counted
 from ..types import Ids, Progress
 from .clusters.changes import ChangeReport, record_update, tell_changes
 from .clusters.living import closeness_of_items, refresh_profiles, settle
@@ -114,7 +115,7 @@ def add_items(
         n_moved += computed.n_recognised
         said.append(f"there are no clusters yet: manyview fit {collection.path}")
         return Added(
-            None, None, _counted(len(collection.items), "item"), 0, n_moved, 0, 0, [], [], said, [*bad, *computed.bad]
+            None, None, counted(len(collection.items), "item"), 0, n_moved, 0, 0, [], [], said, [*bad, *computed.bad]
         )
     _forget_changed(collection, run)
     computed = _compute(collection, run, n_jobs, progress)
@@ -349,9 +350,9 @@ def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], open
     n_joined = sum(joined.values())
     parts = []
     if n_joined:
-        parts.append(f"{n_joined} into {_counted(len(joined), 'cluster')}")
+        parts.append(f"{n_joined} into {counted(len(joined), 'cluster')}")
     if opened:
-        parts.append(f"{in_opened} opened {_counted(len(opened), 'new cluster')}")
+        parts.append(f"{in_opened} opened {counted(len(opened), 'new cluster')}")
     if strangers:
         parts.append(f"{len(strangers)} resemble{'s' if len(strangers) == 1 else ''} nothing")
     if left := outside - len(strangers):
@@ -361,7 +362,3 @@ def _told(run: Run, changes: ChangeReport, placed: _Placed, were: set[int], open
     told = ((n_moved, "moved"), (changes.n_changed, "changed"), (changes.n_gone, "gone"))
     sentence += "".join(f"; {n} {word}" for n, word in told if n)
     return Added(run, changes, sentence, changes.n_new, n_moved, n_joined, in_opened, sorted(opened), strangers, [])
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

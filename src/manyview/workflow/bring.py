@@ -117,7 +117,9 @@ def _matched(
 def _new_pairs(collection: Store, wanted: list[tuple[int, tuple[str, ...]]]) -> list[tuple[int, str]]:
     """Pairs of item and word that the item does not have, and that nobody has said no to."""
     pairs = list({(item, word_key(path[-1])): (item, clean_word(path[-1])) for item, path in wanted}.values())
-    held = {item: {word_key(word) for word in collection.tagging.words_of(item)} for item, _ in pairs}
+    held = {
+        item: {word_key(word) for word in collection.tagging.words_of(item)} for item in {item for item, _ in pairs}
+    }
     return [
         (item, word)
         for item, word in pairs

@@ -176,7 +176,7 @@ def evaluate(
     if n_all > rows.size:
         found.said.append(f"{rows.size} of {n_all} items, drawn at random, are judged.")
     if hide_tags is not None:
-        _judge_tags(found, collection, rows, float(hide_tags), seed, n_jobs, progress)
+        _judge_tags(found, collection, rows, float(hide_tags), labels is not None, seed, n_jobs, progress)
     if labels is not None:
         _judge_clusters(found, collection, rows, labels, method, n_clusters, seed, n_jobs, progress)
     settings = {"hide_tags": hide_tags, "labels": labels, "method": method, "n_clusters": n_clusters, "seed": seed}
@@ -192,6 +192,7 @@ def _judge_tags(
     collection: Store,
     rows: NDArray[np.intp],
     hide: float,
+    is_more_asked: bool,
     seed: int,
     n_jobs: int | None,
     progress: Progress | None,
@@ -205,7 +206,7 @@ def _judge_tags(
             f"tags that are on two items or more occur {counted(n_able, 'time')} in all, too few to hide some and look "
             f"for them: it takes {_FEWEST_LEFT}. Tag more items first."
         )
-        if not found.said and found.labels is None:
+        if not is_more_asked:
             raise ParameterError(sentence)
         found.said.append(sentence)
         return

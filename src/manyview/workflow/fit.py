@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 from ..collection.living import Standing
 from ..collection.runs import Run
-from ..collection.safety.heal import damaged_views
 from ..collection.store import Store
 from ..data.views import Views
 from ..describe.profiles import ClusterProfiles
 from ..errors import ParameterError, StoreError
-from ..features.base import extractor_names
 from ..figures import counted
 from ..meaning.words import check_language
 from ..methods.base import LackViews
@@ -33,12 +31,13 @@ from .clusters.changes import ChangeReport, record_update, standing_before, tell
 from .clusters.identity import Then, identities_of_labels
 from .clusters.living import refresh_profiles, settle
 from .clusters.state import State
-from .compute import Computed, came_with_source, compute_views, default_views, without_source
+from .compute import Computed
 from .fitting.model import Earlier, fit_model, go_on, work_of
-from .methods_table import METHODS, Method, find_method
+from .fitting.views import compute_named, named_views, versions_of
+from .methods_table import Method, find_method
 from .reading.map_layout import Drawn, cost_of_map, cost_of_profiles, draw_map, keep_map
-from .run_views import COUNTS, TAGS, by_number, describe_run, fit_views, item_words
-from .transfer import annotations_of, common_view
+from .run_views import by_number, describe_run, fit_views, item_words
+from .transfer import annotations_of
 
 __all__ = ["Fitted", "fit_collection", "keep_run"]
 
@@ -103,12 +102,8 @@ def fit_collection(
         raise ParameterError(
             f"{collection.path} has {counted(len(collection.items), 'item')}; clusters need at least two."
         )
-    named = _named_views(collection, chosen, views, annotations)
-    needed = (*default_views(collection), *damaged_views(collection)) if named is None else named
-    wanted = [name for name in needed if name in _to_compute(collection)]
-    computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
-    if absent := [name for name in named or () if name != TAGS and name not in collection.view_names]:
-        raise ParameterError(" ".join(map(str, computed.notes)) or f"{collection.path} has no view {absent[0]!r}.")
+    named = named_views(collection, chosen, views, annotations)
+    computed = compute_named(collection, named, n_jobs, progress)
     tags, words = collection.tags, item_words(collection, language)
     try:
         X, said, tag_names = fit_views(collection, named, method, tags)
@@ -168,14 +163,7 @@ def fit_collection(
         if annotations is not None:
             settings["annotations"] = os.path.abspath(annotations)
         figures = {"n_items": X.n_items, "n_clusters": len(profiles), "said": said}
-        figures |= {"view_weights": weights, "tag_names": tag_names, "language": language}
-        if number is not None:
-            figures["number"] = number
-        if hasattr(model, "levels_"):
-            fewest, most = model.level_range_
-            figures["levels"] = [fewest, int(model.n_clusters_), most]
-        if hasattr(model, "scaling_agreement_"):
-            figures |= {"view_scalings": model.view_scalings_, "scaling_agreement": model.scaling_agreement_}
+        figures |= {"view_weights": weights, "tag_names": tag_names, "language": language} | _figures(model, number)
         with collection.transaction():
             before = standing_before(collection)
             run, changes = keep_run(
@@ -186,7 +174,7 @@ def fit_collection(
                 before,
                 method=method,
                 settings=settings,
-                views=_versions(collection, X.names),
+                views=versions_of(collection, X.names),
                 figures=figures,
                 seconds=time.perf_counter() - started,
                 model=model,
@@ -320,6 +308,17 @@ def _in_no_cluster(keys: Sequence[str], rows: Sequence[int]) -> str:
     return f"{counted(len(rows), 'item')} in no cluster, for want of any view: {shown}."
 
 
+def _figures(model: Any, number: Any) -> dict[str, Any]:
+    """What a run keeps of its model: how the number of clusters was found, its levels, how views were scaled."""
+    figures = {} if number is None else {"number": number}
+    if hasattr(model, "levels_"):
+        fewest, most = model.level_range_
+        figures["levels"] = [fewest, int(model.n_clusters_), most]
+    if hasattr(model, "scaling_agreement_"):
+        figures |= {"view_scalings": model.view_scalings_, "scaling_agreement": model.scaling_agreement_}
+    return figures
+
+
 def _about_views(model: Any) -> list[str]:
     """How views were scaled where not as usual, and which have next to no say."""
     if not hasattr(model, "scaling_agreement_"):
@@ -354,47 +353,3 @@ def _view_weights(model: Any, names: Sequence[str]) -> dict[str, float] | None:
     if weights is None or len(weights) != len(names):
         return None
     return {name: float(weight) for name, weight in zip(names, weights, strict=True)}
-
-
-def _named_views(
-    collection: Store,
-    method: Method,
-    views: Iterable[str] | None,
-    annotations: str | os.PathLike[str] | None,
-) -> tuple[str, ...] | None:
-    """The views a person asked for, all of which there are or could be; None: whatever is sensible."""
-    named = None if views is None else tuple(dict.fromkeys(views))
-    if "annotations" not in method.needs and annotations is not None:
-        helped = " and ".join(row.name for row in METHODS.values() if "annotations" in row.needs)
-        raise ParameterError(f"annotations help {helped} only; leave them out, or choose it.")
-    if "annotations" in method.needs:
-        if annotations is None:
-            raise ParameterError(
-                f"{method.name} learns from the tags of a second collection: --annotations OTHER.manyview."
-            )
-        named = (common_view(collection, annotations),) if named is None else named
-    if "counts" in method.needs and named is not None and (len(named) != 1 or named[0] not in COUNTS):
-        raise ParameterError(
-            f"{method.name} counts in one view, {COUNTS[0]!r} or {COUNTS[1]!r}; got {', '.join(named)}."
-        )
-    there = {*collection.view_names, TAGS}
-    for name in named or ():
-        if name not in there and name not in extractor_names():
-            could = [one for one in extractor_names() if one not in {*there, *without_source(collection)}]
-            raise ParameterError(
-                f"there is no view {name!r}. Present: {', '.join(sorted(there))}. "
-                f"Can be computed: {', '.join(could) or 'none'}."
-            )
-    return named
-
-
-def _to_compute(collection: Store) -> set[str]:
-    """Views that are computed, or brought up to date, when a person names them."""
-    return {name for name in extractor_names() if name != TAGS and not came_with_source(collection, name)}
-
-
-def _versions(collection: Store, names: Iterable[str]) -> dict[str, str]:
-    return {
-        name: collection.segments.info(name).version if name in collection.view_names else "at the time"
-        for name in names
-    }

@@ -17,7 +17,7 @@ from ..meaning.tables import PICTURE_MODEL
 from ..meaning.words import check_language
 from .own_model import VIEW, own_model
 
-__all__ = ["VIEW", "Looks", "has_looks"]
+__all__ = ["VIEW", "Looks", "can_have_looks", "has_looks"]
 
 _OF_ALL = 2000
 """Pictures that stand for the collection, and of a cluster, when words for it are looked for."""
@@ -30,6 +30,11 @@ def has_looks(collection: Store) -> bool:
         return False
     digest = collection.segments.info(VIEW).version.split()[1:2]
     return digest == [PICTURE_MODEL] or own_model(collection) is not None
+
+
+def can_have_looks(collection: Store) -> bool:
+    """Is there anything to look at: rows of some picture model, or pictures and clips?"""
+    return VIEW in collection.view_names or not {"picture", "video"}.isdisjoint(collection.items.formats())
 
 
 class Looks:

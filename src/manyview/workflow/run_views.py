@@ -22,7 +22,17 @@ from .methods_table import fewest_tagged, needs_of
 from .path_words import words_of_path
 from .vocabulary.tree import tag_hierarchy
 
-__all__ = ["COUNTS", "TAGS", "ItemWords", "by_number", "describe_run", "fit_views", "item_words", "run_views"]
+__all__ = [
+    "COUNTS",
+    "TAGS",
+    "ItemWords",
+    "by_number",
+    "describe_run",
+    "fit_views",
+    "item_words",
+    "run_views",
+    "tags_can_serve",
+]
 
 TAGS = "tags"
 COUNTS = ("visual_words", "words")
@@ -100,8 +110,8 @@ def fit_views(
         said.append("tags are left out: all items that have one have the same")
     if not parts:
         raise ParameterError(
-            f"{collection.path} has nothing to cluster by: no pictures, texts or ready features, and tags on "
-            f"{percent(share)} of the items (a tag counts where two items have it)."
+            f"{collection.path} has nothing to cluster by: no pictures, texts or ready features, and "
+            f"{_why_not_by_tags(usable, share)}."
         )
     mask = np.column_stack([masks[name] for name in parts])
     X = Views(parts, ids=collection.items.ids, mask=mask)
@@ -114,6 +124,17 @@ def _usable_tags(tags: TagTable) -> tuple[TagTable, float]:
     kept = np.flatnonzero(counts >= _FEWEST_ITEMS_OF_A_TAG)
     usable = TagTable.from_matrix(tags.yes[:, kept], names=[tags.names[tag] for tag in kept])
     return usable, float((np.diff(usable.yes.indptr) > 0).mean()) if usable.n_items else 0.0
+
+
+def tags_can_serve(tags: TagTable) -> bool:
+    """Whether items can be grouped by their tags alone."""
+    return _tell_apart(_usable_tags(tags)[0].yes)
+
+
+def _why_not_by_tags(usable: TagTable, share: float) -> str:
+    if usable.n_tags and not _tell_apart(usable.yes):
+        return "all items that have tags have the same"
+    return f"tags on {percent(share)} of the items (a tag counts where two items have it)"
 
 
 def _tell_apart(tags: Any) -> bool:

@@ -67,7 +67,7 @@ def read_sources(
     """What was found in each, the files that could not be used, how many items are at another place now, and the rows
     of tables that say something else."""
     said, bad, failed, n_moved = [], [], [], 0
-    left_out, changed = "", set[int]()
+    left_out, changed = list[str](), set[int]()
     for one in sources:
         try:
             report = read_source(collection, one, progress=progress)
@@ -79,11 +79,11 @@ def read_sources(
         said += [str(report), *report.notes]
         bad += report.bad
         n_moved += report.n_moved
-        left_out = report.left_out_sentence  # of all sources
+        left_out = report.left_out_sentences  # of all sources
         changed |= report.changed
     if failed and len(failed) == len(sources):
         raise StoreError(" ".join(failed))
-    said += [left_out] if left_out else []
+    said += left_out
     return said + [f"not looked at: {sentence}" for sentence in failed], bad, n_moved, changed
 
 

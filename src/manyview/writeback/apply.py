@@ -15,6 +15,7 @@ from ..errors import ParameterError
 from ..figures import counted
 from ..files import BadFile
 from ..ingest.containers import Block
+from ..ingest.documents import DocumentReader
 from ..ingest.keywords import gather
 from ..ingest.xmp import SUBJECT, Name
 from ..types import Progress
@@ -82,6 +83,8 @@ class Applied:
     """Of a table: the items in it."""
     n_without_file: int = 0
     """Accepted tags of items that have no file to write them to or beside."""
+    n_inside: int = 0
+    """Of sidecars: tags that were taken away or renamed, and stand in the pictures themselves."""
 
     @property
     def sentence(self) -> str:
@@ -91,19 +94,23 @@ class Applied:
         files = "sidecar" if self.to == "xmp" else "file"
         n_added, n_removed = (sum(len(one.edit[part]) * len(one.items) for one in self.changes) for part in (0, 1))
         would = "would be " if self.dry_run else ""
-        done = [f"{n_added} tag{'' if n_added == 1 else 's'} {would}put into", f"{n_removed} {would}taken out of"]
+        done = [f"{counted(n_added, 'tag')} {would}put into", f"{n_removed} {would}taken out of"]
         parts = [words for n, words in zip((n_added, n_removed), done, strict=True) if n]
         n_new = sum(one.is_new for one in self.changes)
         if not self.changes:
             said = f"no {files} {'was written' if self.failed else 'needs writing'}"
         else:
-            n_files = f"{len(self.changes)} {files}{'' if len(self.changes) == 1 else 's'}"
-            said = f"{', '.join(parts) or f'paths {would}put into'} {n_files}"
+            said = f"{', '.join(parts) or f'paths {would}put into'} {counted(len(self.changes), files)}"
             said += f" ({n_new} new)" if n_new else ""
         said += f"; {len(self.failed)} failed; the next `apply` tries again" if self.failed else ""
         if self.n_without_file:
             tags = counted(self.n_without_file, "accepted tag belongs", "accepted tags belong")
             said += f"; {tags} to items without a file: `manyview apply --to csv -o FILE` writes a table of all tags"
+        if self.n_inside:
+            tags = counted(
+                self.n_inside, "tag that you took away or renamed stands", "tags that you took away or renamed stand"
+            )
+            said += f"; {tags} in the pictures themselves: `--to embedded` changes JPEG, PNG and TIFF files"
         return said
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,6 +132,7 @@ class Applied:
             ],
             "failed": [problem._asdict() for problem in self.failed],
             "without_file": self.n_without_file,
+            "inside_pictures": self.n_inside,
         }
 
 
@@ -208,6 +216,7 @@ def end_writing(
     """Say of which items the files could not be written, or are not there to be, and close the batch."""
     collection = files.collection
     done.n_without_file = files.writes.n_accepted_without_file()
+    done.n_inside = len(files.writes.removals("embedded")) if done.to == "xmp" else 0
     done.failed = [
         Problem(collection.items.get(item).key, "not written", reason, stage="apply")
         for item, reason in sorted(failed.items())
@@ -223,24 +232,25 @@ def _groups(targets: Sequence[SidecarTarget], failed: dict[int, str]) -> Iterato
     """Sidecars that need writing, some at a time; those that cannot be edited are said to have failed."""
     group: list[Prepared] = []
     n_bytes = 0
-    for target in targets:
-        try:
-            one = _prepare(target)
-        except BadFile as error:
-            failed.update((item, f"{target.path}: {error}") for item in target.items)
-            continue
-        if one is None:
-            continue
-        group.append(one)
-        n_bytes += len(one.new) + len(one.old or b"")
-        if len(group) >= GROUP or n_bytes >= GROUP_BYTES:
-            yield group
-            group, n_bytes = [], 0
+    with DocumentReader() as documents:
+        for target in targets:
+            try:
+                one = _prepare(target, documents)
+            except BadFile as error:
+                failed.update((item, f"{target.path}: {error}") for item in target.items)
+                continue
+            if one is None:
+                continue
+            group.append(one)
+            n_bytes += len(one.new) + len(one.old or b"")
+            if len(group) >= GROUP or n_bytes >= GROUP_BYTES:
+                yield group
+                group, n_bytes = [], 0
     if group:
         yield group
 
 
-def _prepare(target: SidecarTarget) -> Prepared | None:
+def _prepare(target: SidecarTarget, documents: DocumentReader) -> Prepared | None:
     """A sidecar as it is and as it is to be; None where it needs no change."""
     old, status = read_sidecar_bytes(target.path)
     said: dict[Name, list[str]] = {name: [] for name in _WRITTEN} if old is None else _said(old)
@@ -258,7 +268,7 @@ def _prepare(target: SidecarTarget) -> Prepared | None:
         tuple(put[TAGS_LIST]),
         tuple(stale[TAGS_LIST]),
     )
-    begin = {} if is_complete or all(said.values()) else _begin(target, old if any(said.values()) else None)
+    begin = {} if is_complete or all(said.values()) else _begin(target, old if any(said.values()) else None, documents)
     kept = tuple(word for word in begin.get(SUBJECT, ()) if leaf_key(SUBJECT, word) not in held[SUBJECT])
     if old is None:
         if is_complete:
@@ -295,9 +305,12 @@ def _missing(words: Mapping[str, tuple[str, ...]], held: set[str]) -> dict[str, 
     return {word: path for word, path in words.items() if leaf_key(SUBJECT, word) not in held}
 
 
-def _begin(target: SidecarTarget, old: bytes | None) -> dict[Name, list[str]]:
+def _begin(target: SidecarTarget, old: bytes | None, documents: DocumentReader) -> dict[Name, list[str]]:
     """What new lists begin with: the keywords of the sidecar, where it has any, for it is the last word of the program
-    that wrote it; else those of the picture and its other sidecars."""
+    that wrote it; else those of the file and its other sidecars."""
     without = {leaf_key(SUBJECT, word) for word in (*target.add, *target.remove, *target.refused)}
-    said = keywords_of(target.owner, target.beside) if old is None else [gather([Block("xmp", old)], [])]
+    if old is None:
+        said = keywords_of(target.owner, target.beside, documents)
+    else:
+        said = [gather([Block("xmp", old)], [])]
     return beginnings(said, without)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-__all__ = ["as_cell", "from_cell", "list_of"]
+__all__ = ["as_cell", "from_cell", "list_of", "undoubled"]
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet would take for the beginning of a formula."""
+
+
+_BYTE = re.compile(r"\\u(dc[89a-f][0-9a-f])")
+"""A byte of a file name that is no UTF-8, as lists show it: no other program could read a list that held the byte."""
 
 
 def as_cell(text: str) -> str:
@@ -17,8 +21,17 @@ def as_cell(text: str) -> str:
 
 
 def from_cell(text: str) -> str:
-    """The text that ``as_cell`` made a cell of."""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    """The text that ``as_cell`` made a cell of, with the bytes of a name that were shown (``\\udce9``)."""
+    cell = text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    return _BYTE.sub(lambda found: chr(int(found[1], 16)), cell)
+
+
+def undoubled(text: str) -> str:
+    """A text of UTF-8 that was taken for Windows' Latin letters as it was before; any other as it is."""
+    try:
+        return b"".join(one.encode("latin-1" if "\x80" <= one <= "\x9f" else "cp1252") for one in text).decode()
+    except UnicodeError:
+        return text
 
 
 _FIRST_OBJECT = re.compile(r'(\{\s*"items":\s*)?\[\s*(\{|\]\s*\}?\s*$)')

@@ -99,10 +99,12 @@ def edit_document(
 
 
 def take_back(content: bytes, done: Edit, begun: Iterable[Mapping[Name, Sequence[str]]]) -> tuple[bytes, bool]:
-    """The document without an edit, and whether it differs. Lists that we began go where nothing else is in them."""
+    """The document without an edit, and whether it differs. Lists that we began go where nothing else is in them, and
+    so do lists that are left empty."""
     changed, undone = edit_document(content, done.reverse)
     document = Document(changed)
-    for name, first in [entry for one in begun for entry in one.items()]:
+    emptied = [(name, ()) for name, (add, remove) in undone.parts().items() if remove and not add]
+    for name, first in [*(entry for one in begun for entry in one.items()), *emptied]:
         nodes = document.properties(name)
         left = sorted(value_key(name, value) for value in document.values(name))
         if len(nodes) == 1 and left == sorted(value_key(name, value) for value in first):

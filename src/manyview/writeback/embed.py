@@ -22,9 +22,11 @@ from ..collection.tagging import word_key
 from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
 from ..features.opening.decode import DecodePool, Picture
-from ..files import BadFile, FileFacts, open_regular, os_problem
+from ..files import BadFile, FileFacts, hash_of_file, open_regular, os_problem
 from ..ingest.keywords import Keywords, read_keywords
 from ..ingest.xmp import Name
+from ..raw_previews import reading
+from ..tiff import has_pages
 from ..types import Progress
 from .apply import Applied, FileChange, end_writing, start_writing
 from .beginnings import beginnings, entries
@@ -32,7 +34,7 @@ from .document import HIERARCHY, Refused, written_path
 from .editor import Edit
 from .exiftool import ENDINGS, find_exiftool, image_data, write_keywords
 from .file_batches import fatal_or_reason
-from .item_files import Files, hash_of_file, refuse_protected
+from .item_files import Files, refuse_protected
 from .sidecar_wishes import Wishes, item_folder
 
 __all__ = ["embed_tags", "restore_embedded"]
@@ -41,6 +43,7 @@ Begin = dict[Name, list[str]]
 
 _SIDE = 4096
 """Pictures are compared at this size, or their own."""
+_SEVERAL = "it holds more than one picture, which was not proved to be safe. Write a sidecar: --to xmp."
 
 
 def embed_tags(
@@ -172,6 +175,8 @@ def _check_same_picture(path: str, copy: Path, kind: str, edit: Edit, pool: Deco
     if not is_wanted or says & {*stale, *edit.remove_paths}:
         raise Refused("what exiftool wrote is not what was wanted (some keywords of old forms cannot be changed).")
     with open(path, "rb") as old, copy.open("rb") as new:
+        if kind == "tiff" and has_pages(reading(old)):
+            raise Refused(_SEVERAL)
         if image_data(old, kind) != image_data(new, kind):
             raise Refused("the picture in the copy is not the same, so the copy was thrown away.")
     pictures = [picture for _, picture in pool.decode([path, str(copy)])]
@@ -179,7 +184,7 @@ def _check_same_picture(path: str, copy: Path, kind: str, edit: Edit, pool: Deco
         if not isinstance(picture, Picture):
             raise Refused("it cannot be decoded, so nothing would prove that it stays the same.")
         if picture.animated or picture.format not in ("JPEG", "PNG", "TIFF"):
-            raise Refused("it holds more than one picture, which was not proved to be safe. Write a sidecar: --to xmp.")
+            raise Refused(_SEVERAL)
     first, second = pictures
     assert isinstance(first, Picture) and isinstance(second, Picture)  # noqa: S101  checked above
     same_size = (first.width, first.height) == (second.width, second.height)

@@ -6,13 +6,12 @@ import csv
 import io
 import json
 import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
 from .. import durable
 from ..collection.store import Store
-from ..errors import ParameterError, StoreError
+from ..errors import ParameterError
 from .cells import as_cell, list_of
 
 __all__ = ["export_tags"]
@@ -30,23 +29,19 @@ def export_tags(collection: Store, form: str, output: str | os.PathLike[str] | N
         raise ParameterError(f"a {form} file needs a name: -o FILE on the command line, output= in Python.")
     path = Path(output)
     collection.check_output(path, list_of(_COLUMNS))
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise StoreError(f"{path} cannot be written: it is a folder, or its folder does not exist.")
-    accepted = _accepted(collection)
+    accepted, names = _accepted(collection), collection.tagging.vocabulary()
     rows = [
         (
             item.id,
             _plain(item.key),
             _plain(item.path or ""),
             accepted.get(item.id, []),
-            collection.tagging.words_of(item.id),
+            collection.tagging.words_of(item.id, names),
         )
         for item in collection.items
     ]
     text = _json(rows) if form == "json" else _csv(rows)
-    path = path.absolute()
-    durable.replace_file(path, path.with_name(f".{secrets.token_hex(8)}{durable.TEMPORARY}"), text.encode("utf-8"))
-    durable.sync_folders([path.parent])
+    durable.write_output(path, text.encode("utf-8"))
     return len(rows)
 
 

@@ -23,10 +23,11 @@ from ..collection.items import Problem
 from ..collection.store import Store
 from ..collection.writes import Batch, Write, remove_temporary, temporary
 from ..errors import StoreError
-from ..files import BadFile, FileFacts
+from ..figures import counted
+from ..files import BadFile, FileFacts, hash_of_file
 from .document import Refused
 from .editor import Edit, edit_document, take_back
-from .item_files import Files, hash_of, hash_of_file, mode_of, read_sidecar_bytes, refuse_protected
+from .item_files import Files, hash_of, mode_of, read_sidecar_bytes, refuse_protected
 
 __all__ = [
     "Prepared",
@@ -135,15 +136,19 @@ def _is_as_read(one: Prepared) -> bool:
 
 def fatal_or_reason(error: StoreError, path: str) -> str:
     """Why the file at a path was not written; where the disk is in trouble, the error goes on."""
-    cause = error.__cause__
-    if not isinstance(cause, OSError):
-        return str(error)
-    if cause.errno in _FATAL:
+    if isinstance(error.__cause__, OSError) and error.__cause__.errno in _FATAL:
         raise error
-    folder = os.path.dirname(path)
-    if cause.errno not in _CLOSED or os.path.dirname(os.fsdecode(cause.filename or path)) != folder:
-        return str(error)
-    return f"its folder {folder} {_CLOSED[cause.errno]}. Make that folder writable."
+    closed = _closed_folder(error, path)
+    return str(error) if closed is None else f"{closed}. Make that folder writable."
+
+
+def _closed_folder(error: StoreError, path: str) -> str | None:
+    """What is wrong with the folder of a file that was to be written there; None where it is something else."""
+    cause, folder = error.__cause__, os.path.dirname(path)
+    if not isinstance(cause, OSError) or cause.errno not in _CLOSED:
+        return None
+    there = os.path.dirname(os.fsdecode(cause.filename or path))
+    return f"its folder {folder} {_CLOSED[cause.errno]}" if there == folder else None
 
 
 def _keep(collection: Store, batch: Batch, first: int, olds: dict[int, bytes]) -> str:
@@ -184,10 +189,11 @@ def settle(files: Files) -> Batch | None:
         try:
             remove_temporary(temporary(batch, file.number, file.path))
         except StoreError as error:
-            reason = fatal_or_reason(error, file.path)
-            if reason == str(error):
+            closed = _closed_folder(error, file.path)
+            if closed is None:
                 raise
-            raise StoreError(f"{file.path}: {reason.rstrip('.')}, and run the same command again.") from error
+            said = f"{file.path}: {closed}. Make that folder writable, and run the same command again."
+            raise StoreError(said) from error
         if _was_written(batch, file):
             done.append(file)
     durable.sync_folders({Path(os.path.dirname(file.path)) for file in done})
@@ -222,18 +228,14 @@ def close_batch(files: Files, batch: Batch, who: str | None = None) -> int | Non
     n_added, n_removed = (sum(len(file.edit[part]) * len(file.items) for file in done) for part in (0, 1))
     n_files = len({file.path for file in done})
     what = "sidecar" if batch.target == "xmp" else "file"
-    parts = [f"put {_count(n_added, 'tag')} into"] if n_added else []
-    parts += [f"took {_count(n_removed, 'tag')} out of"] if n_removed else []
-    summary = f"{' and '.join(parts) or 'wrote paths of tags into'} {_count(n_files, what)}"
+    parts = [f"put {counted(n_added, 'tag')} into"] if n_added else []
+    parts += [f"took {counted(n_removed, 'tag')} out of"] if n_removed else []
+    summary = f"{' and '.join(parts) or 'wrote paths of tags into'} {counted(n_files, what)}"
     detail = {"batch": batch.id, "target": batch.target, "files": n_files, "added": n_added, "removed": n_removed}
     with collection.transaction():
         with collection.history.record("apply", summary, who=who, detail=detail) as change:
             writes.end(batch, change.id)
     return change.id
-
-
-def _count(n: int, word: str) -> str:
-    return f"{n} {word}{'' if n == 1 else 's'}"
 
 
 # --- the way back ---

@@ -7,13 +7,12 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from pathlib import Path
 
 from ..collection.store import Store
 from ..collection.tagging import clean_word, word_key
 from ..collection.writes import Batch, Write
 from ..durable import PRIVATE_FILE
-from ..files import BadFile, FileFacts, open_regular
+from ..files import BadFile, FileFacts, hash_of_file, open_regular
 from ..ingest.containers import LIMIT
 from ..ingest.keywords import read_keywords
 from ..ingest.moves import content_of, hash_file
@@ -21,20 +20,11 @@ from ..ingest.sidecar import beside_words, read_sidecar
 from .document import Refused
 from .naming import Folder
 
-__all__ = ["Files", "hash_of", "hash_of_file", "mode_beside", "mode_of", "read_sidecar_bytes", "refuse_protected"]
+__all__ = ["Files", "hash_of", "mode_beside", "mode_of", "read_sidecar_bytes", "refuse_protected"]
 
 
 def hash_of(content: bytes | None) -> str | None:
     return None if content is None else hashlib.sha256(content).hexdigest()
-
-
-def hash_of_file(path: Path) -> str | None:
-    """The same for a file of any size; None where there is none."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
 
 
 def read_sidecar_bytes(path: str) -> tuple[bytes | None, os.stat_result | None]:
@@ -113,9 +103,11 @@ class Files:
         stem, ending = os.path.splitext(now)
         is_full = target == "xmp" and os.path.splitext(file.path)[0].lower().endswith(ending.lower())
         moved = now if target == "embedded" else f"{now if is_full else stem}.xmp"
-        for one in (moved, file.path):
-            if os.path.lexists(one):
-                return one
+        places = [one for one in dict.fromkeys((moved, file.path)) if os.path.lexists(one)]
+        if len(places) > 1:  # the names of two pictures may have changed places, and their sidecars stayed
+            places = [one for one in places if hash_of_file(one) == file.after] or places
+        if places:
+            return places[0]
         if file.items[0] in self._here and not os.path.lexists(now):
             raise Refused(
                 "it is not there: its folder is away, or it was moved. Bring it back, or run `manyview add`, which "

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import durable
-from ..collection.items import as_text
 from ..collection.proposals import Proposal
 from ..collection.store import Store
 from ..collection.tagging import word_key
 from ..errors import ParameterError
-from .cells import as_cell, from_cell, list_of
+from ..ingest.documents import decode_text
+from ..ingest.rows import separator
+from .cells import as_cell, from_cell, list_of, undoubled
 
 __all__ = [
     "Answered",
@@ -107,7 +108,7 @@ def write_proposals(path: Path, rows: Sequence[ShownProposal]) -> None:
         for row in rows:
             writer.writerow((row.id, as_cell(row.item), as_cell(row.tag), row.probability, as_cell(row.reason), ""))
         text = table.getvalue()
-    durable.replace_file(path, path.with_name(f".{path.name}.tmp"), text.encode("utf-8", "surrogateescape"))
+    durable.write_output(path, text.encode("utf-8", "backslashreplace"))
 
 
 def read_answers(collection: Store, path: Path) -> list[Answered]:
@@ -116,7 +117,7 @@ def read_answers(collection: Store, path: Path) -> list[Answered]:
     A column ``answer`` may say yes or no to each.
     """
     try:
-        text = as_text(path.read_bytes()).removeprefix("\ufeff")
+        text = decode_text(path.read_bytes(), "unknown")
     except OSError as error:
         raise ParameterError(f"cannot read {path}: {error.strerror or error}.") from error
     rows: Any
@@ -127,7 +128,7 @@ def read_answers(collection: Store, path: Path) -> list[Answered]:
             raise ParameterError(f"{path} is no JSON: {error}.") from error
         rows = rows.get("proposals", rows) if isinstance(rows, dict) else rows  # what --json prints is understood too
     else:
-        rows = list(csv.DictReader(io.StringIO(text)))
+        rows = _csv_rows(path, text)
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ParameterError(f"{path} must hold a list of objects with the fields id (or item) and tag.")
     found = []
@@ -142,12 +143,12 @@ def read_answers(collection: Store, path: Path) -> list[Answered]:
             item = collection.items.get(int(given)) if given else collection.items.named(from_cell(name))
         except ValueError:
             raise ParameterError(f"{path}, row {number}: {given!r} is not the number of an item.") from None
-        if given and name and from_cell(name) != item.key:
+        if given and name and item.key not in (from_cell(name), undoubled(from_cell(name))):
             raise ParameterError(
                 f"{path}, row {number}: item {item.id} is {item.key!r} here, not {from_cell(name)!r}. Nothing was "
                 "changed; leave out the column that is wrong, or make the list anew with `manyview suggest -o`."
             )
-        one = Answered(item.id, from_cell(tag), _answer(row, f"{path}, row {number}"))
+        one = Answered(item.id, _word(collection, from_cell(tag)), _answer(row, f"{path}, row {number}"))
         if one.answer is not None and said.setdefault((one.item, word_key(one.tag)), one.answer) != one.answer:
             raise ParameterError(
                 f"{path}, row {number}: {item.key!r}, {one.tag!r} is answered yes and no. Nothing was changed; keep "
@@ -157,6 +158,21 @@ def read_answers(collection: Store, path: Path) -> list[Answered]:
     if not found:
         raise ParameterError(f"{path} holds no pairs; nothing was changed.")
     return found
+
+
+def _csv_rows(path: Path, text: str) -> list[dict[str, Any]]:
+    """The rows of a table, with the commas, semicolons or tabs that spreadsheets put between its cells."""
+    mark, start = separator(text)
+    try:
+        return list(csv.DictReader(io.StringIO(text[start:], newline=""), delimiter=mark, strict=True))
+    except csv.Error as error:
+        raise ParameterError(f"{path} cannot be read as a table: {error}. Nothing was changed.") from error
+
+
+def _word(collection: Store, word: str) -> str:
+    """A word as it is known here: a spreadsheet that takes UTF-8 for Windows' letters makes two or three of one."""
+    tagging = collection.tagging
+    return word if tagging.find(word) is not None or tagging.find(undoubled(word)) is None else undoubled(word)
 
 
 def _answer(row: dict[str, Any], where: str) -> bool | None:

@@ -18,6 +18,7 @@ from manyview.workflow.clusters.living import current_clusters
 from manyview.workflow.clusters.state import State
 from manyview.workflow.fit import fit_collection
 from manyview.workflow.reading.explain import explain_in_run
+from manyview.workflow.vocabulary.care import care_for
 
 from ..living_samples import make, write
 
@@ -130,3 +131,20 @@ def test_a_state_shows_one_moment(four):
     assert np.array_equal(after.labels, after.standing.clusters) and np.array_equal(after.ids, np.arange(1, 81))
     with pytest.raises(ParameterError, match="cluster 99 does not exist; the clusters of run 1 are 1, 2, 3, 4"):
         after.cluster(99)
+
+
+def test_names_follow_the_words_of_tags(four):
+    def names():
+        return sorted(one.name for one in current_clusters(four))
+
+    assert names() == ["dog", "sea", "sky", "sun"]
+    care_for(four, "rename", "dog", "Hound")
+    assert names() == ["Hound", "sea", "sky", "sun"]
+    care_for(four, "rename", "Hound", "HOUND")  # another spelling of the same word
+    edits.rename(four, 1, "dog")  # what a person calls a cluster is theirs
+    assert "dog" in names() and len(set(names())) == 4
+    care_for(four, "merge", "sea", "sky", into="blue")
+    (one, other) = [name for name in names() if "blue" in name]
+    assert one != other and not {"sea", "sky"} & set(names()), "two clusters never share a name"
+    four.undo()
+    assert {"sea", "sky"} <= set(names())

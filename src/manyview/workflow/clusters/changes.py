@@ -16,7 +16,7 @@ from ...collection.history import Entry
 from ...collection.living import Standing
 from ...collection.runs import Run
 from ...collection.store import Store
-from ...figures import percent
+from ...figures import counted, percent
 from ...types import Ids
 from .living import closeness_of_items
 from .state import State
@@ -124,21 +124,21 @@ class ChangeReport:
             (self.n_changed, "changed"),
             (self.n_gone, "gone"),
         ]
-        if counted := ", ".join(f"{n} {word}" for n, word in told if n):
-            said.append(counted)
-        said += [f"opened: {self._called(c)}, {_items(self.sizes[c][1])}" for c in self.opened]
+        if some := ", ".join(f"{n} {word}" for n, word in told if n):
+            said.append(some)
+        said += [f"opened: {self._called(c)}, {counted(self.sizes[c][1], 'item')}" for c in self.opened]
         said += [f"closed: {self._called(c)}, {self._went(c)}" for c in self.closed]
         for cluster, parts in self.split.items():
             said.append(f"split: {self._called(cluster)} into {', '.join(map(self._called, parts))}")
         for cluster, parts in self.merged.items():
             said.append(f"merged: {', '.join(map(self._called, parts))} into {self._called(cluster)}")
         flows = [
-            f"{_items(flow.size)} moved from {self._called(flow.source)} to {self._called(flow.target)}"
+            f"{counted(flow.size, 'item')} moved from {self._called(flow.source)} to {self._called(flow.target)}"
             for flow in self.flows
         ]
         if len(flows) > limit:
             rest = sum(flow.size for flow in self.flows[limit:])
-            flows = [*flows[:limit], f"and {_items(rest)} in {len(self.flows) - limit} smaller moves"]
+            flows = [*flows[:limit], f"and {counted(rest, 'item')} in {len(self.flows) - limit} smaller moves"]
         return said + flows
 
     def _called(self, cluster: int) -> str:
@@ -225,10 +225,6 @@ def _split_and_merged(kept: Mapping[tuple[int, int], int]) -> tuple[dict[int, An
         if len(sources) > 1:
             merged[cluster] = tuple(sorted(sources))
     return split, merged
-
-
-def _items(number: int) -> str:
-    return "1 item" if number == 1 else f"{number} items"
 
 
 def explain_movers(state: State, report: ChangeReport) -> tuple[Mover, ...]:

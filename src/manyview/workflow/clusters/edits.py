@@ -117,14 +117,14 @@ def move(
     asked = [_item(now, item) for item in dict.fromkeys(int(item) for item in items)]
     if not asked:
         raise ParameterError("a move needs at least one item.")
-    every = sorted({item for one in asked for item in now.links.group(one)})
+    every = {item for one in asked for item in now.links.group(one)}
     for first, second in now.links.pairs:
         both = first in every and second in every
         there = [now.standing.of([item])[0] for item in (first, second) if item not in every]
         if both or (len(there) == 1 and target is not None and there[0] == target.id):
             raise ParameterError(_apart(collection, first, second))
-    placed = collection.living.placed()
-    rows = [item for item in every if item in asked or item in placed]
+    by_hand = {*asked, *collection.living.placed()}
+    rows = sorted(every & by_hand)
     with collection.transaction():
         number = collection.living.new_cluster() if target is None else target.id
         what = _name(collection, asked[0]) if len(asked) == 1 else f"{len(asked)} items"
@@ -357,7 +357,8 @@ def _check_link(collection: Store, now: State, a: int, b: int, together: bool) -
     ends: list[dict[int, str]] = []
     for group in groups:
         found: dict[int, str] = {}
-        for table, word in ((collection.living.held(), "pinned"), (collection.living.placed(), "moved by hand")):
+        placed = collection.living.placed()
+        for table, word in ((collection.living.held(), "pinned"), (placed, "moved or split off by hand")):
             found |= {merged.get(table[i], table[i]): f"{_name(collection, i)} was {word}" for i in group if i in table}
         ends.append(found)
     for x, how_x in ends[0].items():

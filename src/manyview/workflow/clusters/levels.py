@@ -25,7 +25,7 @@ from ..compute import Computed
 from ..fit import Fitted, keep_run
 from ..run_views import by_number, describe_run
 from .changes import standing_before
-from .living import LiveCluster
+from .living import LiveCluster, in_words_of_now
 from .state import State
 
 __all__ = ["Level", "Step", "cut_run", "keep_level", "level_clusters", "neighbouring_levels"]
@@ -107,8 +107,8 @@ def _place_late(
     """Items that were not in the fit, and whose cluster is split: a repeated picture goes with the one it repeats."""
     ids, now, labels = state
     leads = {item.id: item.duplicate_of for item in collection.items if item.duplicate_of is not None}
-    X = State(collection, run).views
-    alone = [row for row in late.tolist() if leads.get(int(ids[row])) not in set(ids.tolist())]
+    X, there = State(collection, run).views, set(ids.tolist())
+    alone = [row for row in late.tolist() if leads.get(int(ids[row])) not in there]
     if X is not None and alone:
         found = moved.predict(X[np.searchsorted(collection.items.ids, ids[alone])])
         for row, label in zip(alone, found.tolist(), strict=True):
@@ -130,11 +130,19 @@ def _named(collection: Store, run: Run, model: Any, cut: tuple[Ids, Ids, int], m
     nodes = dict(enumerate(nodes_of_level(levels, n_clusters).tolist()))
     found = {label: known[node] for label, node in nodes.items() if node in known}
     found |= {c - n_before + n_clusters: (row.id, _own_name(row)) for c, row in kept.items() if c >= n_before}
-    names = {label: name for label, (_, name) in found.items() if name}
+    respelled = collection.vocabulary.respelled()
+    names: dict[int, str] = {}
+    for label, (_, name) in found.items():
+        if name and (now := in_words_of_now(name, respelled)) not in names.values():
+            names[label] = now
     before, after = (level_nodes(levels, number) for number in (n_before, n_clusters))
     for label in sorted(nodes.keys() - names.keys()):
         parts = [part for part in np.unique(before[after == label]).tolist() if part in kept]
-        common = _common_words([_own_name(kept[part]) for part in parts]) if len(parts) > 1 else ""
+        common = (
+            _common_words([in_words_of_now(_own_name(kept[part]), respelled) for part in parts])
+            if len(parts) > 1
+            else ""
+        )
         if common and common not in names.values():
             names[label] = common
     identities = {label: cluster for label, (cluster, _) in found.items()}
@@ -204,7 +212,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
     """
     collection.check_writable("a level")
     started, run = time.perf_counter(), collection.runs.get()
-    n_clusters = to if isinstance(to, int) else _next(collection, run, to)
+    n_clusters = to if isinstance(to, int) else _next(run, to)
     level = cut_run(collection, run, n_clusters, n_jobs=n_jobs)
     profiles = _described(State(collection, run), level)
     said = [f"{n_clusters} clusters: a level of run {run.id}, cut from its tree."]
@@ -234,7 +242,7 @@ def keep_level(collection: Store, to: int | Step, *, n_jobs: int | None = None) 
     return Fitted(kept, said, Computed(), profiles, changes)
 
 
-def _next(collection: Store, run: Run, step: Step) -> int:
+def _next(run: Run, step: Step) -> int:
     coarser, finer = neighbouring_levels(run)
     found = coarser if step == "coarser" else finer
     if found is None and "levels" in run.figures:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ...collection.living import KeptProfile
 from ...collection.store import Store
-from ...data.tags import TagTable
+from ...data.tags import TagTable, match_key
 from ...describe._grouping import check_grouping
 from ...describe.likeness import closeness_to_clusters
+from ...describe.names import SEPARATOR
 from ...describe.profiles import tag_figures
 from ...types import Ids
 from ..run_views import by_number, describe_run
@@ -26,6 +27,7 @@ __all__ = [
     "clusters_of",
     "current_clusters",
     "find_profiles",
+    "in_words_of_now",
     "refresh_profiles",
     "settle",
     "with_tags_of_now",
@@ -108,6 +110,7 @@ def find_profiles(state: State) -> tuple[dict[int, KeptProfile], list[int]]:
     found = {c: kept[c] for c, digest in digests.items() if c in kept and kept[c].members == digest}
     if len(found) < len(members):
         found |= {c: p for c, p in _as_the_run_says(state, digests).items() if c not in found}
+    found = _with_words_of_now(found, state.collection.vocabulary.respelled())
     given = {c: name for c, (name, _) in living.said().items() if name is not None and c in members}
     taken = {name.casefold(): cluster for cluster, name in given.items()}
     # A cluster that was given a person's word by chance gets another name.
@@ -120,6 +123,26 @@ def find_profiles(state: State) -> tuple[dict[int, KeptProfile], list[int]]:
             one = described[cluster]
             found[cluster] = KeptProfile(digests[cluster], one.name.name, by_number(one.to_dict(), state.ids))
     return found, stale
+
+
+def in_words_of_now(name: str, respelled: Mapping[str, str]) -> str:
+    """A name made of tags, in the words that these are called by now, each once."""
+    return SEPARATOR.join(dict.fromkeys(respelled.get(match_key(word), word) for word in name.split(SEPARATOR)))
+
+
+def _with_words_of_now(found: dict[int, KeptProfile], respelled: Mapping[str, str]) -> dict[int, KeptProfile]:
+    """Profiles named in the words of now; of those that would share a name only that of the largest cluster."""
+    if not respelled:
+        return found
+    spelled: dict[str, tuple[int, KeptProfile]] = {}
+    for cluster, one in sorted(found.items(), key=lambda entry: (-entry[1].profile["size"], entry[0])):
+        name = one.profile["name"]
+        if name["source"] == "tags":
+            now = in_words_of_now(one.name, respelled)
+            profile = {**one.profile, "name": {**name, "name": now, "words": now.split(SEPARATOR)}}
+            one = one._replace(name=now, profile=profile)
+        spelled.setdefault(one.name.casefold(), (cluster, one))
+    return dict(sorted(spelled.values(), key=lambda entry: entry[0]))
 
 
 def _as_the_run_says(state: State, digests: Mapping[int, str]) -> dict[int, KeptProfile]:

@@ -76,7 +76,8 @@ class Audit:
 
 def plan_audit(collection: Store, share: float, *, tag: str | None = None) -> Plan:
     """About how many answers it will take and how many tags it will bring, if the promises hold."""
-    return plan(_probabilities(collection, _checked(share), tag)[1], share)
+    least = _checked(share)
+    return plan(_probabilities(collection, tag)[1], least)
 
 
 def start_audit(collection: Store, share: float, *, tag: str | None = None, who: str | None = None) -> Audit:
@@ -86,7 +87,7 @@ def start_audit(collection: Store, share: float, *, tag: str | None = None, who:
         known = go_on(collection, _checked(share), tag=tag)
         if known is not None:
             return known
-        found, probabilities = _probabilities(collection, share, tag)
+        found, probabilities = _probabilities(collection, tag)
         n = batch_size(probabilities, share)
         if n == 0:
             raise ParameterError(_too_few(share, probabilities))
@@ -217,7 +218,7 @@ def _following(order: list[int], now: Standing, is_known: Callable[[int], bool])
     return list(islice((place for place in later if place < now.n and not is_known(place)), _AHEAD))
 
 
-def _probabilities(collection: Store, share: float, tag: str | None) -> tuple[list[Any], Any]:
+def _probabilities(collection: Store, tag: str | None) -> tuple[list[Any], Any]:
     tag_id = None if tag is None else tag_number(collection, tag)
     found = collection.runs.rows.promised(collection.runs.get(kind="suggest").id, tag_id)
     return found, np.array([one[2] for one in found], dtype=np.float64)

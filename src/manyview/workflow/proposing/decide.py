@@ -6,11 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from ...collection.history import Entry
 from ...collection.store import Store
+from ...collection.tagging import word_key
 from ...errors import ParameterError
 from ...renamed import renamed
+from .asking import WORTH_ASKING
 from .suggest import open_proposals
 
-__all__ = ["accept", "add_tag", "choose", "reject", "remove_tag"]
+__all__ = ["accept", "add_tag", "choose", "count_unlikely", "reject", "remove_tag"]
 
 Pairs = Iterable[tuple[int, str]]
 
@@ -104,6 +106,15 @@ def choose(
         for one in open_proposals(collection, tag=tag, item=item, min_probability=line, reasons=False)
     ]
     return [(one.item_id, one.tag) for one in found], False
+
+
+def count_unlikely(collection: Store, pairs: Iterable[tuple[int, str]]) -> int:
+    """How many of these pairs are open proposals that are more likely wrong than right."""
+    if collection.runs.newest("suggest") is None:
+        return 0
+    proposals = open_proposals(collection, reasons=False)
+    unlikely = {(one.item_id, word_key(one.tag)) for one in proposals if (one.probability or 0.0) < WORTH_ASKING}
+    return len({(item, word_key(tag)) for item, tag in pairs} & unlikely)
 
 
 def add_tag(

@@ -26,7 +26,7 @@ from ...types import Progress
 from ..clusters.edits import check_name, rename
 from ..clusters.state import State
 from ..compute import Computed, compute_views, default_views
-from ..looks import VIEW, Looks, has_looks
+from ..looks import VIEW, Looks, can_have_looks, has_looks
 from .decide import add_tag
 from .suggest import Suggested, silent_words
 
@@ -262,7 +262,7 @@ def _by_cluster(collection: Store, language: str | None) -> list[_Row]:
     rows: list[_Row] = []
     for one in cluster_tags(collection, language=language):
         for item in one.items:
-            others = [other for other in one.items if other != item][:_SHOWN]
+            others = [other for other in one.items[: _SHOWN + 1] if other != item][:_SHOWN]
             p = one.probability[item]
             rows.append((item, one.word, p, p, [LOOKS, f"cluster {one.cluster}", 1.0, others]))
     return list({(row[0], row[1]): row for row in rows}.values())  # two clusters may have the same word
@@ -281,6 +281,11 @@ def _by_picture(collection: Store, looks: Looks) -> list[_Row]:
 
 
 def _looks(collection: Store, language: str | None) -> Looks:
+    if not can_have_looks(collection):
+        raise ParameterError(
+            f"first tags are read from pictures and clips, and {collection.path} has none. Tag a cluster in the "
+            f"gallery, or with `manyview edit {collection.path} tag CLUSTER WORD`."
+        )
     if not has_looks(collection):
         raise ParameterError(
             f"{collection.path} has no rows of the picture model that ships with manyview, nor of a pair of models of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from tempfile import TemporaryFile
@@ -18,7 +18,7 @@ from ...collection.decisions import Decided
 from ...collection.proposals import NewProposal, Proposal
 from ...collection.runs import Run
 from ...collection.store import Store
-from ...completion.probability import LEAST_DECISIONS, completeness_from_answers, untouched_scale
+from ...completion.probability import LEAST_DECISIONS, completeness_from_answers, expected_scale, untouched_scale
 from ...data.checks import check_number
 from ...data.tags import TagTable, match_key
 from ...data.views import Views
@@ -27,6 +27,7 @@ from ...figures import counted, percent
 from ...renamed import renamed
 from ...types import Progress
 from ..compute import Computed, compute_views, default_views
+from ..looks import can_have_looks
 from ..run_views import sensible_views
 from ..vocabulary.tree import tag_hierarchy
 from .doubtful import found_doubts
@@ -104,9 +105,11 @@ def suggest_tags(
     if completeness is not None:
         check_number("completeness", completeness, low=0, low_open=True, high=1)
     if not collection.tags.yes.nnz:
+        looked = f", or let pictures be looked at: `manyview suggest {collection.path} --first-tags`"
+        way = f"`manyview edit {collection.path} tag CLUSTER WORD`{looked if can_have_looks(collection) else ''}"
         raise ParameterError(
-            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a few items first, or "
-            f"let pictures be looked at: `manyview suggest {collection.path} --first-tags`."
+            f"no item of {collection.path} carries a tag, so there is nothing to learn from. Tag a cluster or a few "
+            f"items first, in the gallery or with {way}."
         )
     wanted = default_views(collection)
     computed = compute_views(collection, wanted, n_jobs=n_jobs, progress=progress) if wanted else Computed()
@@ -114,7 +117,7 @@ def suggest_tags(
     said = [f"{'views: ' + ', '.join(X.names) if X is not None else 'no views, tags alone'}."]
     said += [str(note) for note in computed.notes if note.kind != "kept"]
     given, source = completeness_of_record(collection, tags, completeness)
-    scale = untouched_of_record(collection)
+    scale = untouched_of_record(collection, completeness)
     settings = {"top": int(top), "seed": int(seed), "completeness": completeness, "rare_words": bool(rare_words)}
     views = {} if X is None else {name: collection.segments.info(name).version for name in X.names}
     silent, hierarchy = silent_words(collection), tag_hierarchy(collection)
@@ -219,8 +222,7 @@ def _state(
         total.update(matrix.indptr.tobytes() + matrix.indices.tobytes())
     total.update(ids.tobytes())
     for name in views:
-        for segment in collection.segments._segments(collection.segments.info(name)):
-            total.update(segment.name.encode() + segment.items.tobytes())
+        total.update(collection.segments.mark(name))
     return total.hexdigest()
 
 
@@ -252,12 +254,16 @@ def completeness_of_record(
     return (None, None) if learned is None else (float(np.clip(learned, 0.01, 0.99)), "decisions")
 
 
-def untouched_of_record(collection: Store) -> float:
-    """How many more proposals for items without tags were right than promised, by the answers on them; 1 before."""
-    answers = [one for one in _answers(collection) if one.untouched >= 0.5]
+def untouched_of_record(collection: Store, stated: float | None = None) -> float:
+    """How many more proposals for items without tags are right than measured, by the answers on them.
+
+    Before there are any, by how complete the tags are ``stated`` to be.
+    """
+    before, answers = expected_scale(stated), [one for one in _answers(collection) if one.untouched >= 0.5]
     if not answers:
-        return 1.0
-    return untouched_scale(np.array([one.record for one in answers]), np.array([one.answer for one in answers]))
+        return before
+    record, answer = np.array([one.record for one in answers]), np.array([one.answer for one in answers])
+    return untouched_scale(record, answer, before)
 
 
 def _answers(collection: Store) -> list[Decided]:
@@ -360,12 +366,13 @@ def tell_reasons(collection: Store, found: Sequence[Proposal], carriers: Carrier
     rows = collection.runs.rows
     names = rows.item_names({other for one in found for part in one.reason or () for other in part[3]})
     kinds = rows.item_kinds(one.item_id for one in found)
-    having = carriers or cache(collection.tagging.carriers)
-    return [one._replace(reason=_told(one, names, kinds.get(one.item_id, "row"), having)) for one in found]
+    having, called = carriers or cache(collection.tagging.carriers), cache(collection.tagging.called)
+    return [one._replace(reason=_told(one, names, kinds.get(one.item_id, "row"), having, called)) for one in found]
 
 
-def _told(one: Proposal, names: Any, kind: str, carriers: Carriers) -> dict[str, Any]:
-    parts = [part for part in one.reason or () if all(item in names for item in part[3])]
+def _told(one: Proposal, names: Any, kind: str, carriers: Carriers, called: Callable[[str], str]) -> dict[str, Any]:
+    known = [part for part in one.reason or () if all(item in names for item in part[3])]
+    parts = [[what, called(name) if what == "tag" else name, *rest] for what, name, *rest in known]
     evidence = [{"kind": what, "name": name, "share": share, "items": items} for what, name, share, items in parts]
     why = reason_of(one.tag, one.item_id, parts, carriers, kind)
     return {"sentence": sentence(one.tag, why, names), "evidence": evidence, **why._asdict()}

@@ -10,7 +10,6 @@ import io
 import json
 import os
 import re
-import secrets
 from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,8 @@ from ... import durable
 from ...collection.history import Entry
 from ...collection.reading import COPY, CopyRow
 from ...collection.store import Store
-from ...errors import ParameterError, StoreError
+from ...errors import ParameterError
+from ...figures import counted
 from ...writeback.cells import as_cell
 from ..proposing.decide import add_tag
 
@@ -125,7 +125,7 @@ def _known(row: CopyRow) -> int:
 
 def _facts(row: CopyRow) -> str:
     counts = ((row.n_tags, "tag"), (row.n_facts, "fact"))
-    return ", ".join(f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts if n) or "nothing"
+    return ", ".join(counted(n, word) for n, word in counts if n) or "nothing"
 
 
 def _has_copy_name(row: CopyRow) -> bool:
@@ -195,11 +195,9 @@ def duplicate_rows(groups: list[Duplicates]) -> list[tuple[Any, ...]]:
 
 def write_duplicates(groups: list[Duplicates], output: str | os.PathLike[str]) -> None:
     """The list as a CSV or JSON file, by its ending; it is there whole or not at all."""
-    path = Path(output).absolute()
+    path = Path(output)
     if path.suffix.lower() not in (".csv", ".json"):
         raise ParameterError(f"a list of duplicates is a .csv or .json file; got {path.name!r}.")
-    if path.is_dir() or not path.parent.is_dir():
-        raise StoreError(f"{path} cannot be written: it is a folder, or its folder does not exist.")
     rows = duplicate_rows(groups)
     if path.suffix.lower() == ".json":
         text = json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], ensure_ascii=False, indent=1) + "\n"
@@ -209,6 +207,4 @@ def write_duplicates(groups: list[Duplicates], output: str | os.PathLike[str]) -
         table.writerow(COLUMNS)
         table.writerows([as_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
         text = written.getvalue()
-    content = text.encode("utf-8", "backslashreplace")
-    durable.replace_file(path, path.with_name(f".{secrets.token_hex(8)}{durable.TEMPORARY}"), content)
-    durable.sync_folders([path.parent])
+    durable.write_output(path, text.encode("utf-8", "backslashreplace"))

@@ -12,6 +12,7 @@ import numpy as np
 from ...collection.store import Store
 from ...figures import counted, percent
 from ..compute import default_views
+from ..run_views import tags_can_serve
 from .estimate import estimate_first_fit, facts_of
 
 __all__ = ["Inventory", "take_inventory"]
@@ -32,6 +33,8 @@ class Inventory:
     """Files that are byte for byte the same as an earlier one."""
     views: tuple[str, ...]
     """Views that are there, and those a fit would compute."""
+    can_fit: bool
+    """Is there anything that items can be grouped by?"""
     seconds: float
     memory: float
     sentence: str
@@ -61,8 +64,11 @@ class Inventory:
                 if self.n_copies == 1
                 else f"{self.n_copies} files are exact copies of others"
             )
-        lines.append(f"views that a fit uses: {', '.join(self.views) or 'none'}")
-        lines.append(f"a first fit takes {self.sentence.rpartition(',')[0]} here")
+        if self.can_fit:
+            lines.append(f"views that a fit uses: {', '.join(self.views) or 'none but the tags'}")
+            lines.append(f"a first fit takes {self.sentence.rpartition(',')[0]} here")
+        else:
+            lines.append("nothing to group by yet: no pictures, texts or ready features, and no tags that differ")
         return lines
 
 
@@ -74,6 +80,7 @@ def take_inventory(collection: Store) -> Inventory:
     for counts in kinds.values():
         formats.update(counts)
     n_items = formats.total()
+    views = (*collection.view_names, *(n for n in default_views(collection) if n not in collection.view_names))
     work = estimate_first_fit(facts_of(collection))
     return Inventory(
         n_items=n_items,
@@ -83,7 +90,8 @@ def take_inventory(collection: Store) -> Inventory:
         n_untagged=int((np.diff(tags.yes.indptr) == 0).sum()),
         scripts=dict(Counter(_script(name) for name in tags.names).most_common()),
         n_copies=collection.whereabouts.n_copies(),
-        views=(*collection.view_names, *(n for n in default_views(collection) if n not in collection.view_names)),
+        views=views,
+        can_fit=bool(views) or tags_can_serve(tags),
         seconds=work.seconds,
         memory=work.memory,
         sentence=work.sentence,

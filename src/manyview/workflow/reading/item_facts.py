@@ -34,7 +34,7 @@ def item_facts(index: Index, item_id: int) -> ItemFacts:
         item=collection.items.get(item_id),
         text=text,
         fields=fields,
-        tags=list(collection.tagging.origins_of(item_id)),
+        tags=list(collection.tagging.origins_of(item_id, index.tag_names)),
         refused=collection.decisions.refused(item_id),
         links=collection.living.linked_to(item_id),
     )

@@ -16,6 +16,7 @@ from ...collection.store import Store
 from ...collection.tagging import clean_word, word_key
 from ...collection.vocabulary import Care
 from ...errors import ParameterError
+from ...figures import counted
 from ..proposing.suggest import tag_number
 
 __all__ = ["ACTIONS", "Cared", "care_for"]
@@ -38,9 +39,8 @@ class Cared:
 
     @property
     def sentence(self) -> str:
-        items = f"{self.n_items} item{'' if self.n_items == 1 else 's'}"
-        files = f"{self.n_files} file{'' if self.n_files == 1 else 's'}"
-        return f"{self.summary}: {items}; `apply` will look at {files}" if self.n_files else f"{self.summary}: {items}"
+        said = f"{self.summary}: {counted(self.n_items, 'item')}"
+        return f"{said}; `apply` will look at {counted(self.n_files, 'file')}" if self.n_files else said
 
 
 @dataclass

@@ -60,8 +60,7 @@ def list_tags(collection: Store, order: str = "count", containing: str = "") -> 
     if order not in ORDERS:
         raise ParameterError(f"tags are sorted by {', '.join(ORDERS)}; got {order!r}.")
     uses, care = collection.vocabulary.uses(), collection.vocabulary.care()
-    spelled = collection.tagging.vocabulary()
-    names = {**spelled, **collection.tagging.names(uses.keys() | care.keys())}
+    names = collection.tagging.vocabulary()
     aliases: dict[int, list[str]] = defaultdict(list)
     for number, known in care.items():
         if known.alias_of is not None:
