@@ -9,7 +9,8 @@ from manyview import Collection
 
 from .steps import comes_to, go, names, says
 from .test_fast_hands import ALL, DEAF, Hands, answers, kept
-from .test_review import opened
+from .test_looking import cluster
+from .test_review import opened, to_go
 
 pytestmark = pytest.mark.slow
 
@@ -107,6 +108,21 @@ def test_a_cluster_is_named_before_the_list_of_them_is_there(page):
     expect(page.get_by_role("main").get_by_text(re.compile("^in ")).get_by_role("link")).to_have_text(name)
     go(page, "#/clusters")
     expect(page.get_by_text("10 clusters")).to_be_visible()  # and no second one of that name
+
+
+def test_what_changes_while_a_page_opens_is_shown(page, served):
+    """A list that is answered before the first state would be older than it, and never be asked for again."""
+    opened(page, ALL)
+    held = Held(page, "**/api/state")
+    page.reload()
+    held.comes()
+    page.wait_for_timeout(500)  # for whoever does not wait for the state
+    with Collection.open(served.collection, write=True, wait=30) as collection:
+        one = collection.open_proposals(top=1)[0]
+        collection.decide([(one.item, one.tag)], True)
+        left = len(collection.open_proposals())
+    held.let_go()
+    comes_to(page, lambda: to_go(page), left)
 
 
 def test_one_question_about_the_state_at_a_time(page):
@@ -208,3 +224,72 @@ def test_undo_before_a_page_that_was_loaded_again_knows_anything(new_page, serve
     hands.given.pop()
     held.let_go()
     kept(page, served, before, hands)
+
+
+class TestTyping:
+    def pick(self, page):
+        found = cluster(page)
+        found.nth(0).get_by_role("link").focus()
+        page.keyboard.press("x")
+        expect(page.get_by_text("1 item selected")).to_be_visible()
+
+    def test_a_key_that_comes_before_a_dialog_has_told_of_its_end_is_heard(self, page):
+        self.pick(page)
+        page.keyboard.press("m")
+        expect(page.get_by_label("Find a cluster or name a new one")).to_be_focused()
+        page.evaluate("""() => {
+            document.querySelector("dialog[open]").close(); // its event is told in a later task
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "t", bubbles: true }));
+        }""")
+        field = page.get_by_label("Tag for 1 item")
+        expect(field).to_be_focused()
+        page.wait_for_timeout(200)
+        expect(field).to_be_focused()
+        for _ in range(10):  # the same key again and again, with nothing between
+            page.keyboard.press("Escape")
+            page.keyboard.press("t")
+        expect(field).to_be_focused()
+
+    def test_the_field_has_the_focus_and_what_was_typed_comes_back(self, page):
+        self.pick(page)
+        for key, name in (("t", "Tag for 1 item"), ("m", "Find a cluster or name a new one")):
+            page.keyboard.press(key)
+            dialog = page.get_by_role("dialog")
+            field = dialog.get_by_label(name)
+            expect(field).to_be_focused()
+            page.keyboard.type("typed with care")
+            page.keyboard.press("Escape")
+            if dialog.count():  # a search field takes the first Escape for itself
+                page.keyboard.press("Escape")
+            expect(dialog).to_have_count(0)
+            expect(page.get_by_text("1 item selected")).to_be_visible()
+        page.keyboard.press("t")
+        expect(page.get_by_label("Tag for 1 item")).to_have_value("typed with care")
+        page.keyboard.press("Enter")
+        says(page, "typed with care")
+        page.keyboard.press("z")
+        says(page, "undid")
+        self.pick(page)
+        page.keyboard.press("t")
+        expect(page.get_by_label("Tag for 1 item")).to_have_value("")
+
+    def test_undo_waits_for_what_is_still_on_its_way(self, page, served):
+        """Three tags given at once to an item, over a slow line: Z takes back the third."""
+        go(page, "#/items/37")
+        field = page.get_by_label(re.compile("Add a tag to"))
+        expect(field).to_be_visible()
+        page.route("**/api/tags", lambda route: (page.wait_for_timeout(300), route.continue_()))
+        for tag in ("first of three", "second of three", "third of three"):
+            field.fill(tag)
+            field.press("Enter")
+        page.get_by_role("heading", level=1).click()
+        page.keyboard.press("z")
+        says(page, "undid")
+        for tag, there in (("first of three", 1), ("second of three", 1), ("third of three", 0)):
+            expect(page.get_by_role("main").get_by_text(tag, exact=True)).to_have_count(there)
+        page.unroute("**/api/tags")
+        with Collection.open(served.collection) as collection:
+            names = [
+                collection.tagging.vocabulary()[tag] for item, tag in collection.decisions.accepted() if item == 37
+            ]
+        assert names == ["first of three", "second of three"]

@@ -1,4 +1,4 @@
-"""Looking: the large view from every grid, zoom, slide show, clips and texts, the size of pictures; and typing."""
+"""Looking: the large view from every grid, zoom, slide show, clips and texts, the size of pictures."""
 
 import io
 import re
@@ -12,7 +12,7 @@ from manyview import Collection
 
 from .conftest import Watch
 from .demo import Server
-from .steps import comes_to, go, says
+from .steps import comes_to, go, names, rows
 
 pytestmark = pytest.mark.slow
 
@@ -40,11 +40,22 @@ def cells(page, label):
 
 def cluster(page):
     """The page of a cluster with many items."""
-    go(page, "#/clusters?sort=size")
+    by_size(page)
     page.get_by_role("link", name="All of").first.click()
     found = cells(page, re.compile("Items of"))
     expect(found.nth(5)).to_be_visible()
     return found
+
+
+def by_size(page):
+    """The start page, largest first: until the list is told anew it is the one before, in another order."""
+    go(page, "#/clusters?sort=size")
+    comes_to(page, lambda: sizes(page) == sorted(sizes(page), reverse=True), True)
+
+
+def sizes(page):
+    expect(rows(page).first).to_be_visible()
+    return [int(re.search(r"(\d+) items?", text)[1]) for text in rows(page).all_inner_texts()]
 
 
 def scale(page):
@@ -163,17 +174,17 @@ class TestLargeView:
         expect(place(page)).to_have_text(re.compile("^3 of"))
 
     def test_a_slide_show_goes_on_by_itself_round_the_end_until_stopped(self, page):
-        go(page, "#/clusters?sort=size")
-        strip = page.get_by_role("list", name=re.compile("Typical items")).first
-        strip.get_by_role("link").first.focus()
+        found = cluster(page)
+        total = int(found.first.get_attribute("aria-setsize"))
+        found.first.get_by_role("link").focus()
         page.keyboard.press("v")
         page.keyboard.press("End")
-        expect(place(page)).to_have_text("12 of 12")
+        expect(place(page)).to_have_text(f"{total} of {total}")
         page.keyboard.press("s")
         expect(view(page).get_by_role("button", name="Slide show")).to_have_attribute("aria-pressed", "true")
         view(page).get_by_role("combobox", name="Seconds for each").select_option("2")
-        expect(place(page)).to_have_text("1 of 12")
-        expect(place(page)).to_have_text("2 of 12")
+        expect(place(page)).to_have_text(f"1 of {total}")
+        expect(place(page)).to_have_text(f"2 of {total}")
         view(page).get_by_role("button", name="Slide show").click()
         expect(view(page).get_by_role("button", name="Slide show")).to_have_attribute("aria-pressed", "false")
         stopped = place(page).inner_text()
@@ -183,6 +194,19 @@ class TestLargeView:
         cluster(page)
         page.get_by_role("button", name="Slide show").click()
         expect(view(page).get_by_role("button", name="Slide show")).to_have_attribute("aria-pressed", "true")
+
+    def test_what_is_moved_by_another_order_keeps_the_focus(self, page):
+        page.set_viewport_size({"width": 1280, "height": 3000})  # no cluster leaves the window
+        for at in range(3):
+            by_size(page)
+            link = page.get_by_role("list", name=re.compile("Typical items")).nth(at).get_by_role("link").first
+            name = link.get_attribute("title")
+            link.focus()
+            go(page, "#/clusters?sort=name")
+            comes_to(page, lambda: names(page) == sorted(names(page), key=str.casefold), True)
+            page.keyboard.press("v")
+            expect(view(page).get_by_role("img", name=name.rsplit("/", 1)[-1])).to_be_visible()
+            page.keyboard.press("Escape")
 
     def test_its_keys_are_listed_and_no_others_count_there(self, page):
         found = cluster(page)
@@ -241,75 +265,6 @@ def test_the_size_of_pictures_is_chosen_once_and_kept(new_page):
     small = strip.first.bounding_box()["width"]
     page.keyboard.press("+")
     comes_to(page, lambda: strip.first.bounding_box()["width"] > small, True)
-
-
-class TestTyping:
-    def pick(self, page):
-        found = cluster(page)
-        found.nth(0).get_by_role("link").focus()
-        page.keyboard.press("x")
-        expect(page.get_by_text("1 item selected")).to_be_visible()
-
-    def test_a_key_that_comes_before_a_dialog_has_told_of_its_end_is_heard(self, page):
-        self.pick(page)
-        page.keyboard.press("m")
-        expect(page.get_by_label("Find a cluster or name a new one")).to_be_focused()
-        page.evaluate("""() => {
-            document.querySelector("dialog[open]").close(); // its event is told in a later task
-            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "t", bubbles: true }));
-        }""")
-        field = page.get_by_label("Tag for 1 item")
-        expect(field).to_be_focused()
-        page.wait_for_timeout(200)
-        expect(field).to_be_focused()
-        for _ in range(10):  # the same key again and again, with nothing between
-            page.keyboard.press("Escape")
-            page.keyboard.press("t")
-        expect(field).to_be_focused()
-
-    def test_the_field_has_the_focus_and_what_was_typed_comes_back(self, page):
-        self.pick(page)
-        for key, name in (("t", "Tag for 1 item"), ("m", "Find a cluster or name a new one")):
-            page.keyboard.press(key)
-            dialog = page.get_by_role("dialog")
-            field = dialog.get_by_label(name)
-            expect(field).to_be_focused()
-            page.keyboard.type("typed with care")
-            page.keyboard.press("Escape")
-            if dialog.count():  # a search field takes the first Escape for itself
-                page.keyboard.press("Escape")
-            expect(dialog).to_have_count(0)
-            expect(page.get_by_text("1 item selected")).to_be_visible()
-        page.keyboard.press("t")
-        expect(page.get_by_label("Tag for 1 item")).to_have_value("typed with care")
-        page.keyboard.press("Enter")
-        says(page, "typed with care")
-        page.keyboard.press("z")
-        says(page, "undid")
-        self.pick(page)
-        page.keyboard.press("t")
-        expect(page.get_by_label("Tag for 1 item")).to_have_value("")
-
-    def test_undo_waits_for_what_is_still_on_its_way(self, page, served):
-        """Three tags given at once to an item, over a slow line: Z takes back the third."""
-        go(page, "#/items/33")
-        field = page.get_by_label(re.compile("Add a tag to"))
-        expect(field).to_be_visible()
-        page.route("**/api/tags", lambda route: (page.wait_for_timeout(300), route.continue_()))
-        for tag in ("first of three", "second of three", "third of three"):
-            field.fill(tag)
-            field.press("Enter")
-        page.get_by_role("heading", level=1).click()
-        page.keyboard.press("z")
-        says(page, "undid")
-        for tag, there in (("first of three", 1), ("second of three", 1), ("third of three", 0)):
-            expect(page.get_by_role("main").get_by_text(tag, exact=True)).to_have_count(there)
-        page.unroute("**/api/tags")
-        with Collection.open(served.collection) as collection:
-            names = [
-                collection.tagging.vocabulary()[tag] for item, tag in collection.decisions.accepted() if item == 33
-            ]
-        assert names == ["first of three", "second of three"]
 
 
 @pytest.fixture(scope="class")

@@ -60,14 +60,15 @@ def draw_lasso(page, box):
 
 
 def find_point(page, box):
-    """Move the pointer about until a picture shows that it is on a point."""
+    """Move the pointer about until it is on a point, and its picture is there."""
     frame = box.bounding_box()
     for step in range(800):
         right, down = (0.7549 * step) % 1, (0.5698 * step) % 1  # spread evenly, however few
         x, y = 10 + right * (frame["width"] - 80), 10 + down * (frame["height"] - 20)
         page.mouse.move(frame["x"] + x, frame["y"] + y)
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        if box.locator("img").count():
+        if box.locator(".tip").count():
+            expect(box.locator(".tip img")).to_be_visible()
             return True
     return False
 

@@ -74,7 +74,7 @@ def read(found, *, positive=False):
 
 
 anything = read(description())
-# The run of this collection keeps no levels, and no picture repeats another; test_routes.py goes to the levels of one
+# The run of this collection keeps no levels, and no picture repeats another; test_changes.py goes to the levels of one
 # that has some, test_files.py marks the duplicates of one.
 sensible = read(near(description()), positive=True)
 sensible = sensible.exclude(path="/api/clusters/level").exclude(path="/api/duplicates/mark")

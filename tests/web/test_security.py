@@ -402,3 +402,16 @@ def test_long_bodies_are_refused(client):
         answer = client.post("/api/undo", content=content, headers={**OURS, **JSON})
         assert answer.status_code in (400, 422), content[:10]
         check_headers(answer)
+
+
+def test_a_person_is_answered_with_a_page_and_a_program_with_json(seen):
+    kept = dict(seen.cookies)
+    seen.cookies.clear()
+    try:
+        for mode, kind in (("navigate", "text/html; charset=utf-8"), ("cors", "application/json")):
+            answer = seen.get("/?token=0", headers={"Sec-Fetch-Mode": mode})
+            assert answer.status_code == 401 and answer.headers["content-type"] == kind
+            assert "has been used" in answer.text and ("<p>This address" in answer.text) == (mode == "navigate")
+            check_headers(answer)
+    finally:
+        seen.cookies.update(kept)

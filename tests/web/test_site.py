@@ -3,6 +3,7 @@
 import base64
 import errno
 import json
+import os
 import re
 
 import pytest
@@ -237,3 +238,25 @@ def test_a_full_disk_is_told_in_a_sentence(template, tmp_path, monkeypatch):
     with pytest.raises(StoreError, match=r"cannot write .*site: the disk is full\. Free some space"):
         export_site(template, tmp_path / "site")
     assert not (tmp_path / "site").exists()
+
+
+def test_the_first_export_stays_where_the_second_cannot_take_its_place(template, tmp_path, monkeypatch):
+    folder = tmp_path / "site"
+    export_site(template, folder)
+    (folder / "thumbs" / "old.jpg").write_bytes(b"old")
+    (tmp_path / "link").symlink_to(folder)
+    replace = os.replace
+
+    def stopped(source, target):
+        if source.name == "site" and target == folder:
+            raise KeyboardInterrupt
+        replace(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(site_module.os, "replace", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            export_site(template, tmp_path / "link")
+    assert (folder / "thumbs" / "old.jpg").read_bytes() == b"old"
+    export_site(template, tmp_path / "link")  # a link leads to the site, and still does
+    assert not (folder / "thumbs" / "old.jpg").exists() and (tmp_path / "link").is_symlink()
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".site-")]

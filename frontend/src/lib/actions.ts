@@ -17,6 +17,21 @@ function inOrder<T>(call: () => Promise<T>): Promise<T> {
   return mine;
 }
 
+/** For what does something else the second time: neither the other click of a double click counts, nor one before it is done. */
+export function once(run: () => Promise<unknown>): (event?: Event) => Promise<void> {
+  let busy = false;
+  return async (event) => {
+    event?.preventDefault();
+    if (busy || (event instanceof UIEvent && event.detail > 1)) return;
+    busy = true;
+    try {
+      await run();
+    } finally {
+      busy = false;
+    }
+  };
+}
+
 /** Run a change; null where it was refused, after saying why. */
 export async function change<T extends Changed>(call: () => Promise<T>, next?: Toast["action"], slot?: string): Promise<T | null> {
   try {

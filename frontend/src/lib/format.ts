@@ -44,7 +44,8 @@ export function when(at: string | null | undefined): string {
   if (!at) return "–";
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return at;
-  return date.toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  const year: Intl.DateTimeFormatOptions = date.getFullYear() === new Date().getFullYear() ? {} : { year: "numeric" };
+  return date.toLocaleString("en-GB", { day: "numeric", month: "short", ...year, hour: "2-digit", minute: "2-digit" });
 }
 
 /** A day, and the time where it is known: 17 Nov 2026, 02:32. */

@@ -1,6 +1,6 @@
 /** One door to the server: JSON in, JSON out, errors as sentences. */
 
-import { early } from "../early";
+import { STATE, early } from "../early";
 import { site } from "./site/site";
 import { siteData } from "./site/site-answers";
 
@@ -29,13 +29,23 @@ export function address(path: string, query: Query = {}): string {
   return `./${path}${text ? `?${text}` : ""}`;
 }
 
+let tellKnown!: () => void;
+/**
+ * The first question about the state has its answer. Nothing else is asked before: pages ask again when the state
+ * changes, and what was answered before the first state, with less than that one knows of, would stand for good.
+ */
+const known = new Promise<void>((done) => (tellKnown = done));
+
 async function ask(url: string, init: RequestInit): Promise<Response> {
+  if (!init.method && url !== STATE) await known;
   let answer: Response;
   try {
     answer = await ((init.method ? undefined : early(url)) ?? fetch(url, { credentials: "same-origin", ...init }));
   } catch (problem) {
     if (init.signal?.aborted) throw problem;
     throw new Offline();
+  } finally {
+    if (url === STATE) tellKnown();
   }
   if (answer.ok) return answer;
   let sentence = `The gallery answered ${answer.status}.`;

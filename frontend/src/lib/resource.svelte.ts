@@ -16,6 +16,7 @@ export function resource<T>(load: (signal: AbortSignal) => Promise<T> | null): R
     const stop = new AbortController();
     const answer = load(stop.signal);
     if (answer === null) {
+      result.error = null; // of a question that is asked no more
       result.loading = false;
       return;
     }

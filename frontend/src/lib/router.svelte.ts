@@ -1,4 +1,5 @@
 /** The address holds the state: `#/clusters/12?tab=borderline&sel=3,5`. */
+import { arrive } from "./kept/places";
 import { site } from "./site/site";
 
 export const PAGES = ["clusters", "map", "review", "search", "compare", "runs", "items", "problems", "files"] as const;
@@ -24,7 +25,9 @@ function parse(hash: string): Route {
 
 export const route: Route = $state(parse(location.hash));
 
+arrive();
 function follow(): void {
+  arrive();
   Object.assign(route, parse(location.hash));
 }
 addEventListener("hashchange", follow);
@@ -51,7 +54,7 @@ export function setParams(patch: Params, how: "replace" | "push" = "replace"): v
   const address = href(now.page, now.id, { ...now.params, ...patch });
   if (address === location.hash) return;
   if (how === "push") history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  else history.replaceState(history.state, "", address);
   follow();
 }
 

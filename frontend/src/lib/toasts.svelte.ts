@@ -11,6 +11,8 @@ export interface Toast {
 
 class Toasts {
   list: Toast[] = $state([]);
+  /** Where they can be shown, the topmost last: what a dialog covers is neither read out nor to be clicked. */
+  places: symbol[] = $state.raw([]);
   #next = 1;
 
   say(text: string, options: { kind?: "info" | "error"; entry?: number | null; slot?: string; action?: Toast["action"] } = {}): void {

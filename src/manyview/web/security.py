@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import html
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -44,6 +45,17 @@ _ARRIVED = b"""<!doctype html>
 """
 """Leads on to the gallery. Who comes from another site, as a file is one, and is sent on by a redirect, would still
 count as coming from there: the browser would keep the cookie to itself."""
+
+_REFUSED = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>manyview</title>
+<h1>manyview</h1>
+<p>{}</p>
+</html>
+"""
+"""For a person who opened an address; programs are answered in JSON."""
 
 LARGEST_HEADERS = 16 * 1024
 MOST_HEADERS = 100
@@ -132,8 +144,12 @@ class Guard:
             extra = [("Connection", "close")] if refusal.close else []
             if refusal.status == 405:
                 extra.append(("Allow", "GET, POST"))
-            body = json.dumps({"error": refusal.sentence, "hint": None}).encode()
-            await _answer(sealed, refusal.status, body, [("Content-Type", "application/json"), *extra])
+            if _only(scope["headers"], b"sec-fetch-mode") == "navigate":
+                sentence = refusal.sentence[0].upper() + refusal.sentence[1:]
+                kind, body = "text/html; charset=utf-8", _REFUSED.format(html.escape(sentence)).encode()
+            else:
+                kind, body = "application/json", json.dumps({"error": refusal.sentence, "hint": None}).encode()
+            await _answer(sealed, refusal.status, body, [("Content-Type", kind), *extra])
             return
         await self.app(scope, receive, sealed)
 

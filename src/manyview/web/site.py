@@ -59,17 +59,28 @@ def export_site(
     if not (STATIC / "index.html").is_file():
         raise ParameterError("the pages of the gallery are not built. Run `make frontend` first.")
     _check_target(folder)
-    with Collection.open(path) as collection, tempfile.TemporaryDirectory(dir=folder.parent, prefix=".site-") as made:
+    place = folder.resolve()  # where a link leads
+    with Collection.open(path) as collection, tempfile.TemporaryDirectory(dir=place.parent, prefix=".site-") as made:
         collection.check_output(folder)
         site = _Writer(Index(collection), Path(made) / "site", progress)
         with store_errors(folder):
             n_previews = site.write(positions)
             (make_public if public else make_private)(site.folder)
-            if folder.exists():
-                shutil.rmtree(folder)
-            os.replace(site.folder, folder)
+            _put(site.folder, place, Path(made) / "old")
         sizes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         return Site(folder, int(site.index.ids.size), n_previews, sizes)
+
+
+def _put(new: Path, place: Path, aside: Path) -> None:
+    """Put a folder in the place of the one that is there, which goes aside, and back where that fails."""
+    if place.exists():
+        os.replace(place, aside)
+    try:
+        os.replace(new, place)
+    except BaseException:
+        if aside.exists():
+            os.replace(aside, place)
+        raise
 
 
 def _check_target(folder: Path) -> None:

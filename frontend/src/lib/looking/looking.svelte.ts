@@ -111,7 +111,7 @@ class Looking {
   }
 
   /** The view is gone, by whatever way; what was picked in it stays picked, where the page below is still there. */
-  closed(sel: string | undefined, isHere: boolean): void {
+  closed(sel: string | undefined, isHere: boolean, id: number | null): void {
     const { list, index } = this;
     this.list = null;
     this.#to = null;
@@ -120,7 +120,7 @@ class Looking {
     if (isHere) {
       setParams({ sel });
       if (list?.back) list.back(index);
-      else this.#from?.focus?.();
+      else (this.#from ?? document.querySelector<HTMLElement>(`main a[href="#/items/${id}"]`) ?? document.querySelector("main"))?.focus();
     }
     this.#from = null;
   }
