@@ -89,6 +89,7 @@ PARTS = (
         (
             "end_to_end/test_write_kills.py::test_kills_while_tags_are_written_into_files_and_taken_back",
             "writeback/test_embed.py",
+            "writeback/test_embed_words.py",
         ),
         {"MANYVIEW_EMBED_KILLS": (8, 200)},
         "kills",
@@ -147,7 +148,7 @@ PARTS = (
         (
             "end_to_end/test_fuzz.py",
             "writeback/test_editor.py::test_mutated_documents_are_edited_or_refused",
-            "features/opening/test_decode.py::TestPool::test_harm_is_charged_to_its_file",
+            "features/opening/test_decode_pool.py::TestPool::test_harm_is_charged_to_its_file",
         ),
         FUZZ,
         "mutated files",

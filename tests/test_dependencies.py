@@ -1,6 +1,7 @@
 """What manyview stands on: locked by hash, above the versions whose faults are known, and named by the doctor."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,18 @@ def test_the_doctor_names_the_libraries_inside():
     pytest.importorskip("av")
     assert {"libheif", "libde265", "libavcodec"} <= codecs.keys()
     assert all(re.match(r"v?[0-9]+\.[0-9]+", version) for name, version in codecs.items() if name != "jpg")
+
+
+def test_the_doctor_looks_at_all_that_is_asked_for():
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+    def names(listed):
+        return {re.match(r"[A-Za-z0-9_.-]+", one)[0] for one in listed}
+
+    assert set(doctor._PARTS) == names(asked["dependencies"])
+    extras = {
+        name: names(listed) for name, listed in asked["optional-dependencies"].items() if listed and name != "all"
+    }
+    assert doctor._EXTRAS.keys() == extras.keys()
+    for name, (package, _) in doctor._EXTRAS.items():
+        assert package in extras[name], name

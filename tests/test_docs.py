@@ -1,5 +1,6 @@
 """The documentation is true: its code runs, and it leaves nothing out."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -78,8 +79,43 @@ def test_every_parameter_and_result_is_described(name):
     for base in estimator.__mro__:
         words += inspect.getdoc(base) or "" if base.__module__.startswith("manyview") else ""
     missing = [p for p in estimator().get_params() if not re.search(rf"\b{p}\b", words)]
-    if "Parameters are those of" not in words:
-        assert missing == []
+    assert missing == []
+
+
+PUBLIC = [thing for name in manyview.__all__ if callable(thing := getattr(manyview, name))] + [
+    thing
+    for module in (manyview.features, manyview.metrics, manyview.datasets, manyview.meaning, manyview.testing)
+    for name in module.__all__
+    if callable(thing := getattr(module, name))
+]
+
+
+def described(thing):
+    """Parameter -> what stands behind the colon, of the docstring's own list of parameters."""
+    _, _, rest = (inspect.getdoc(thing) or "").partition("Parameters\n----------\n")
+    lines = re.split(r"\n\n\w[\w ]*\n-{4,}\n", f"{rest}\n\n")[0].split("\n")
+    entries = [re.match(r"(\w+(?:, \w+)*)(?: : (.*))?$", line) for line in lines]
+    return {name: one[2] or "" for one in entries if one for name in one[1].split(", ")}
+
+
+@pytest.mark.parametrize("thing", dict.fromkeys(PUBLIC), ids=lambda thing: thing.__name__)
+def test_defaults_are_those_of_the_signature(thing):
+    given = inspect.signature(thing).parameters
+    for name, words in described(thing).items():
+        said = re.search(r"default=(.+)$", words)
+        if said and name in given:
+            assert given[name].default == ast.literal_eval(said[1]), f"{name} of {thing.__name__}"
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_parameter_has_a_line_and_says_its_default(name):
+    estimator = getattr(manyview, name)
+    told = described(estimator)
+    for one in inspect.signature(estimator).parameters.values():
+        if one.default != "deprecated":
+            assert one.name in told, f"{name} says nothing of {one.name}"
+            needed = one.default is not None and one.default is not inspect.Parameter.empty
+            assert "default=" in told[one.name] or not needed, f"{name} does not say the default of {one.name}"
 
 
 @pytest.mark.parametrize("name", [n for n in (*manyview.__all__, "load", "save") if callable(getattr(manyview, n))])

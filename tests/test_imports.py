@@ -96,7 +96,7 @@ def test_only_the_collection_speaks_sql(path):
 
 def test_the_text_of_an_error_decides_nothing():
     for path in FILES:
-        assert "in str(error)" not in path.read_text(encoding="utf-8") or path.name in ("_pdf_child.py", "testing.py")
+        assert "in str(error)" not in path.read_text(encoding="utf-8") or path.name in ("pdf.py", "testing.py")
 
 
 @pytest.mark.parametrize(("words", "home"), [("argpartition", "nearest.py"), ("names.index(", "views.py")])

@@ -64,7 +64,8 @@ def test_a_deviation_and_the_list_of_a_docstring_are_filled(kept):
 
 
 def test_runs_of_papers_are_tables(kept, tmp_path):
-    row = {"name": "ours", "figures": {"NMI": {"mean": 0.25, "deviation": 0.0}, "ACC": {"published": 0.5}}}
+    nmi = {"mean": 0.25, "deviation": 0.0, "published": 0.5, "published_deviation": None, "difference": -0.25}
+    row = {"name": "ours", "figures": {"NMI": nmi, "ACC": {"published": 0.5, "published_deviation": 0.125}}}
     run = {"table": "table 5", "on": "digits", "protocol": "paper", "rows": [row]}
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "rmkmc-table-5-digits-paper.json").write_text(json.dumps(run), encoding="utf-8")
@@ -72,6 +73,13 @@ def test_runs_of_papers_are_tables(kept, tmp_path):
     assert figures.filled(f"{asked}.9<!-- end -->") == f"{asked}.250<!-- end -->"
     with pytest.raises(figures.NotKept):
         figures.filled(f"{asked.replace('NMI', 'ACC')}.9<!-- end -->")
+    spec = (
+        "<!-- kept: papers/rmkmc; *\nours = table 5 on digits, paper; NMI\n"
+        "printed = table 5 on digits, paper; NMI, printed\n"
+        "difference = table 5 on digits, paper; NMI, difference as +.3f\n-->\n"
+    )
+    table = "| | ours | printed | difference |\n| --- | --- | --- | --- |\n"
+    assert figures.filled(f"{spec}{table}| ours | 0 | 0 | 0 |\n").endswith("| ours | .250 | .500 | -.250 |\n")
 
 
 @pytest.mark.parametrize(

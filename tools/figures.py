@@ -18,8 +18,9 @@ marked in its line::
     **<!-- kept: quality-consensus; mean over the collections; consensus, defaults; NMI; .2f -->.69<!-- end -->**
 
 What ``manyview papers`` left is asked for by its paper, ``kept: papers/missing``, of which every run is a table with a
-title like "table views on numerals, paper" (the last word is the protocol). What a graphics processor left, ``kept:
-device; milliseconds``, is one table with a row for each case.
+title like "table views on numerals, paper" (the last word is the protocol); "NMI, printed" and "NMI, difference" are
+figures too. What a graphics processor left, ``kept: device; milliseconds``, is one table with a row for each case. A
+column that is of a table of its own names it: ``emoji = table 2 on emoji, defaults; NMI``.
 
 The last part, and ``as ...`` behind a column, is how Python formats it, ``±`` for a mean with its deviation, or ``+-``
 for a difference with its deviation; without, three digits behind the point.
@@ -115,6 +116,8 @@ def _filled_table(spec: str, table: str) -> str:
 
 def _cell(file: str, title: str, key: str, source: str) -> str:
     source, _, form = (part.strip() for part in source.partition(" as "))
+    if ";" in source:
+        title, source = (part.strip() for part in source.rsplit(";", 1))
     if title == "*":
         title = next((one["title"] for one in _kept(file)["tables"] if key in _methods(one)), title)
     if title:
@@ -130,7 +133,7 @@ def _said(figure: tuple[float, float], form: str) -> str:
     if form == "+-":
         return f"{_short(f'{mean:+.3f}')} ± {_short(f'{deviation:.3f}')}"
     words = format(mean, form or ".3f")
-    return words.replace("%", " %") if "%" in words else _short(words) if form in ("", ".2f", ".3f") else words
+    return words.replace("%", " %") if "%" in words else _short(words) if form in ("", ".2f", ".3f", "+.3f") else words
 
 
 def _short(words: str) -> str:
@@ -179,14 +182,21 @@ def _timed(case: dict[str, Any]) -> dict[str, Any]:
 def _paper_table(path: Path) -> dict[str, Any]:
     """A run of a paper's table in the form of the other results."""
     run = json.loads(path.read_text(encoding="utf-8"))
-    rows = [
-        {
-            "method": row["name"],
-            **{key: [one["mean"], one["deviation"]] for key, one in row["figures"].items() if "mean" in one},
-        }
-        for row in run["rows"]
-    ]
+    rows = [{"method": row["name"], **_beside(row["figures"])} for row in run["rows"]]
     return {"title": f"{run['table']} on {run['on']}, {run['protocol']}", "rows": rows}
+
+
+def _beside(figures: dict[str, Any]) -> dict[str, list[float]]:
+    """Ours, the printed ones and the difference, by name."""
+    found = {}
+    for key, one in figures.items():
+        if "mean" in one:
+            found[key] = [one["mean"], one["deviation"]]
+        if "published" in one:
+            found[f"{key}, printed"] = [one["published"], one["published_deviation"] or 0.0]
+        if "difference" in one:
+            found[f"{key}, difference"] = [one["difference"], 0.0]
+    return found
 
 
 def _cells(line: str) -> list[str]:

@@ -37,6 +37,7 @@ highlight_language = "text"
 pygments_style = "a11y-high-contrast-light"
 
 html_theme = "pydata_sphinx_theme"
+html_context = {"default_mode": "auto"}  # light or dark as the reader has it; the theme complains where this is empty
 html_title = "manyview"
 html_static_path = [str(ROOT / "tools/site/look")]
 html_css_files = ["look.css"]
