@@ -219,7 +219,7 @@ def test_undo_before_a_page_that_was_loaded_again_knows_anything(new_page, serve
         kept(page, served, before, hands)
     held = Held(page, "**/api/state")
     page.reload()
-    expect(page.get_by_role("article")).to_be_visible()
+    expect(page.get_by_role("heading", name="Review", level=1)).to_be_visible()
     held.comes()
     page.keyboard.press("z")
     hands.given.pop()

@@ -84,21 +84,6 @@ def test_from_the_lasso(page):
     expect(bar(page).get_by_role("heading", name="More like this")).to_be_visible()
 
 
-def test_the_buttons_of_the_lasso_stay_where_they_are(page):
-    go(page, LASSO)
-    waiting = []
-    page.route("**/api/state", lambda route: waiting.append(route))  # who may write is not known yet
-    page.reload()
-    tools = page.get_by_role("toolbar", name="Lasso")
-    alike = tools.get_by_role("button", name="More like these")
-    expect(alike).to_be_visible()
-    before = alike.bounding_box()
-    waiting.pop(0).continue_()
-    expect(tools.get_by_role("button", name="Tag…")).to_be_enabled()
-    assert alike.bounding_box() == before
-    page.unroute("**/api/state")
-
-
 @pytest.mark.parametrize("leave", ["key('a', document.body)", "location.hash = '#/search?q=like%3A3'"])
 def test_what_a_page_says_while_it_is_left_does_not_call_it_back(page, leave):
     go(page, LASSO)
