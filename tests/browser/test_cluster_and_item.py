@@ -94,7 +94,7 @@ def test_a_selection_is_tagged_and_the_address_keeps_it(page):
     page.keyboard.press("Enter")
     says(page, "chosen four")
     go(page, '#/search?q=tag:"chosen four"')
-    expect(page.get_by_role("status").get_by_text("4 items")).to_be_visible()
+    expect(page.get_by_role("status").get_by_text("4 items for")).to_be_visible()
     page.keyboard.press("z")
     expect(page.get_by_text("Nothing matches")).to_be_visible()
 

@@ -8,7 +8,7 @@ from scipy.special import ndtri
 from manyview.arrays import is_sparse
 from manyview.blocks import workers
 from manyview.data import spaces
-from manyview.data._ranks import has_group_apart, in_peaks, rank_heights
+from manyview.data._ranks import has_group_apart, rank_heights
 from manyview.data.spaces import column_spread, cut_words, learn_points, same_row_sums, signed_root, to_points
 from manyview.data.weighting import are_counts, damped, inverse_frequency, speaks, tf_idf, unit_rows
 from manyview.errors import ViewError
@@ -33,14 +33,14 @@ def test_minmax_of_three_numbers(threads):
 
 
 def test_ranks_of_four_numbers(threads):
-    rows, _, _ = points([[5.0], [1.0], [2.0], [2.0]], "rank", threads)
+    rows, _, _ = points([[3.0], [1.0], [2.0], [2.0]], "rank", threads)
     assert rows.ravel() == pytest.approx([2, -2, 0, 0], abs=1e-6)
 
 
 def test_ranks_against_scipy(threads):
     from scipy.stats import rankdata
 
-    X = np.random.default_rng(0).normal(size=(50, 4)).round(1)
+    X = np.random.default_rng(0).standard_t(2, size=(50, 4)).round(1)
     expected = ndtri((rankdata(X, axis=0) - 0.5) / 50)
     expected -= expected.mean(axis=0)
     expected /= np.sqrt((expected**2).sum(axis=1)).mean()
@@ -75,21 +75,37 @@ def test_new_values_fall_between_the_ranks_of_their_neighbours(threads):
     assert np.abs(middle - exact).max() < 0.05
 
 
-def test_peaks_are_seen_and_bells_are_not():
-    rng = np.random.default_rng(0)
+def keeps_its_spacing(values):
+    heights = np.sort(rank_heights(values)[0])
+    steps = np.diff(heights) / np.ptp(heights)
+    return bool(np.allclose(steps, np.diff(np.sort(values)) / np.ptp(values), atol=1e-9))
+
+
+def test_values_without_long_tails_keep_their_spacing_and_tails_do_not(seed):
+    rng = np.random.default_rng(seed)
     two = rng.normal(size=300) + 6 * (np.arange(300) % 3 == 0)
     three = rng.normal(size=300) + 6 * (np.arange(300) % 3)
-    assert in_peaks(np.sort(two)) and in_peaks(np.sort(three))
-    for smooth in (rng.normal(size=300), rng.random(300), rng.exponential(size=300), np.exp(rng.normal(size=300))):
-        assert not in_peaks(np.sort(smooth))
-    assert not in_peaks(np.array([0.0, 0.0, 1.0]))
+    few = rng.normal(size=300) + 4 * (np.arange(300) % 6 == 0)
+    for values in (two, three, few, rng.random(300), -two):
+        assert keeps_its_spacing(values)
+    tails = rng.exponential(size=300), np.exp(rng.normal(size=300)), rng.standard_t(1.5, size=300)
+    for values in (*tails, -tails[0], np.r_[rng.random(300), 30.0]):  # one far value is enough
+        assert not keeps_its_spacing(values)
+        assert np.sort(rank_heights(values)[0]) == pytest.approx(ndtri((np.arange(values.size) + 0.5) / values.size))
+
+
+def test_spacing_or_ranks_by_hand():
+    quantiles = ndtri(np.array([1, 3, 5, 7, 9, 11]) / 12)  # of six: -1.38, -0.67, -0.21, ...; 0.76 from 0 in the mean
+    assert rank_heights(np.array([0.0, 1, 2, 3, 4, 16]))[0] == pytest.approx(quantiles)  # evenly: 0.68
+    even = np.array([0.0, 1, 2, 8, 9, 10])  # 1.11
+    assert rank_heights(even)[0] == pytest.approx((even - 5) / 5 * quantiles[-1])
 
 
 def test_a_small_group_apart_is_seen_and_tails_are_not(seed):
     rng = np.random.default_rng(seed)
     bell = rng.normal(size=900)
     apart = np.sort(np.r_[bell, rng.normal(9, 1, size=30)])
-    assert has_group_apart(apart) and has_group_apart(-apart[::-1]) and not in_peaks(apart)
+    assert has_group_apart(apart) and has_group_apart(-apart[::-1])
     heights = rank_heights(apart)[0]
     assert heights[900] - heights[899] > 0.1 * (heights[-1] - heights[0])  # ranks alone: a hundredth
     for smooth in (bell, rng.random(900), rng.exponential(size=900), rng.standard_t(1.5, size=900)):

@@ -1,4 +1,4 @@
-"""Ranks of one column as normal quantiles, with the guard that keeps the gaps between separate peaks."""
+"""Ranks of one column as normal quantiles, for columns with long tails; others keep their spacing."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 
 from ..types import Floats, Places
 
-__all__ = ["KNOTS", "has_group_apart", "in_peaks", "rank_heights"]
+__all__ = ["KNOTS", "has_group_apart", "rank_heights"]
 
 KNOTS = 512  # points of a feature's distribution kept for new items
-_PEAKED = 0.6  # share of an even spread's inner variance below which values count as separate groups
 
 
 def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     """Normal quantiles of average ranks, minus their mean: of every value, and as knots (value, height) for new ones.
 
-    Values that lie in a few separate peaks, or some of them apart from the rest, keep their spacing, in the range that
-    ranks would have given them. None where all are the same.
+    Ranks are for tails: moved evenly to the range that ranks give them, values with a long tail huddle in a corner of
+    it. Values that do not, and those of which some lie apart from the rest, keep their spacing there: ranks would only
+    close the gaps between groups. None where all are the same.
     """
     from scipy.special import ndtri
 
@@ -30,9 +30,10 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     counts = np.diff(np.r_[first, values.size])
     height = ndtri((first + counts / 2) / values.size)  # the mean rank is first + (counts + 1) / 2
     exact = ordered.astype(np.float64) / float(np.abs(ordered[[0, -1]]).max())
-    if in_peaks(exact) or has_group_apart(exact):  # ranks would close the gap between them
-        share = (exact[first] - exact[0]) / (exact[-1] - exact[0])
-        height = height[0] + share * (height[-1] - height[0])
+    share = (exact[first] - exact[0]) / (exact[-1] - exact[0])
+    even = height[0] + share * (height[-1] - height[0])
+    if _keeps(exact, even, height, counts):
+        height = even
     height -= (height @ counts) / values.size
     heights = np.empty(values.size)
     heights[order] = np.repeat(height, counts)
@@ -48,27 +49,14 @@ def _knots(height: Floats) -> Places:
     return np.union1d(even, np.minimum(tall, height.size - 1))
 
 
-def in_peaks(ordered: Floats) -> bool:
-    """Do these rising values lie in two or three separate groups, each of at least a twentieth of them (and five)?
+def _keeps(exact: Floats, even: Floats, height: Floats, counts: Places) -> bool:
+    """Does a feature keep its spacing? ``even``: its different values, ``counts`` of each, spread evenly."""
+    return _deviation(even, counts) >= _deviation(height, counts) or has_group_apart(exact)
 
-    Cut greedily where most variance goes. Values spread evenly leave 1/k^2 of theirs inside k groups, a bell leaves
-    more; less than 0.6 of that means that there is little between the groups.
-    """
-    n_values = ordered.size
-    smallest = max(5, -(-n_values // 20))
-    within = float(((ordered - ordered.mean()) ** 2).sum())
-    total, parts = within, [ordered]
-    for n_parts in (2, 3):
-        cuts = [_best_cut(part, smallest) for part in parts]
-        best = max(range(len(parts)), key=lambda p: cuts[p][0])
-        gain, cut = cuts[best]
-        if cut == 0:
-            return False
-        parts[best : best + 1] = [parts[best][:cut], parts[best][cut:]]
-        within -= gain
-        if within * n_parts**2 < _PEAKED * total:
-            return True
-    return False
+
+def _deviation(values: Floats, counts: Places) -> float:
+    """The mean absolute deviation; of the standard deviation one far value among a dozen would make most."""
+    return float(np.abs(values - np.average(values, weights=counts)) @ counts / counts.sum())
 
 
 def has_group_apart(ordered: Floats) -> bool:
@@ -83,15 +71,3 @@ def has_group_apart(ordered: Floats) -> bool:
     gaps = ordered[smallest : ordered.size - smallest + 1] - ordered[smallest - 1 : ordered.size - smallest]
     cut = smallest + int(np.argmax(gaps))
     return float(gaps.max()) > max(float(ordered[:cut].std()), float(ordered[cut:].std()))
-
-
-def _best_cut(part: Floats, smallest: int) -> tuple[float, int]:
-    """How much variance (as a sum of squares) the best cut of rising values takes away, and where it is; 0: nowhere."""
-    n_values = part.size
-    if n_values < 2 * smallest or part[0] == part[-1]:
-        return 0.0, 0
-    left = np.cumsum(part - part.mean())[smallest - 1 : n_values - smallest]
-    size = np.arange(smallest, n_values - smallest + 1)
-    gains = left**2 * (1.0 / size + 1.0 / (n_values - size))
-    best = int(np.argmax(gains))
-    return float(gains[best]), smallest + best
