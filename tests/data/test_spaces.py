@@ -95,9 +95,9 @@ def test_values_without_long_tails_keep_their_spacing_and_tails_do_not(seed):
 
 
 def test_spacing_or_ranks_by_hand():
-    quantiles = ndtri(np.array([1, 3, 5, 7, 9, 11]) / 12)  # of six: -1.38, -0.67, -0.21, ...; 0.76 from 0 in the mean
-    assert rank_heights(np.array([0.0, 1, 2, 3, 4, 16]))[0] == pytest.approx(quantiles)  # evenly: 0.68
-    even = np.array([0.0, 1, 2, 8, 9, 10])  # 1.11
+    quantiles = ndtri(np.array([1, 3, 5, 7, 9, 11]) / 12)  # -1.38, -0.67, -0.21, ...; the inner four vary by 0.25
+    assert rank_heights(np.array([0.0, 1, 2, 3, 4, 16]))[0] == pytest.approx(quantiles)  # evenly by 0.04
+    even = np.array([0.0, 1, 2, 8, 9, 10])  # by 0.96
     assert rank_heights(even)[0] == pytest.approx((even - 5) / 5 * quantiles[-1])
 
 

@@ -17,8 +17,9 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     """Normal quantiles of average ranks, minus their mean: of every value, and as knots (value, height) for new ones.
 
     Ranks are for tails: moved evenly to the range that ranks give them, values with a long tail huddle in a corner of
-    it. Values that do not, and those of which some lie apart from the rest, keep their spacing there: ranks would only
-    close the gaps between groups. None where all are the same.
+    it and vary less than ranks do, even without the smallest and the largest. Values that do not, and those of which
+    some lie apart from the rest, keep their spacing there: ranks would only close the gaps between groups. None where
+    all are the same.
     """
     from scipy.special import ndtri
 
@@ -51,12 +52,14 @@ def _knots(height: Floats) -> Places:
 
 def _keeps(exact: Floats, even: Floats, height: Floats, counts: Places) -> bool:
     """Does a feature keep its spacing? ``even``: its different values, ``counts`` of each, spread evenly."""
-    return _deviation(even, counts) >= _deviation(height, counts) or has_group_apart(exact)
+    inner = counts - (np.arange(counts.size) % (counts.size - 1) == 0)  # less one at either end
+    return _spread(even, inner) >= _spread(height, inner) or has_group_apart(exact)
 
 
-def _deviation(values: Floats, counts: Places) -> float:
-    """The mean absolute deviation; of the standard deviation one far value among a dozen would make most."""
-    return float(np.abs(values - np.average(values, weights=counts)) @ counts / counts.sum())
+def _spread(values: Floats, counts: Places) -> float:
+    """The variance of values of which there are so many."""
+    n_values = max(1, int(counts.sum()))
+    return float((values - values @ counts / n_values) ** 2 @ counts / n_values)
 
 
 def has_group_apart(ordered: Floats) -> bool:
