@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -127,6 +128,12 @@ def listed(line: str) -> list[str]:
 
 def in_brackets(line: str) -> list[str]:
     """Keywords of a list that may be written in brackets, each of them in quotes or not."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, list) and all(isinstance(word, str) for word in found):
+        return found
     return [word.strip().strip("\"'") for word in _WORD.findall(line)]
 
 

@@ -16,7 +16,12 @@ from ..files import BadFile, open_regular
 from .documents import LONGEST_TEXT, decode_text
 from .source import TABLES
 
-__all__ = ["Row", "separator", "table_rows"]
+__all__ = ["MARKS", "NOTHING", "Row", "separator", "table_rows"]
+
+MARKS = (";", "|", ",")
+"""What may stand between the tags of a cell: the first of these that there is in the column."""
+NOTHING = frozenset({"NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
+"""What programs write into a cell that holds nothing."""
 
 _SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)
 _LARGEST = 2 * 2**30

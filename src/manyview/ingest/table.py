@@ -25,7 +25,7 @@ from .folder import recognise
 from .keywords import in_brackets, tidy
 from .moves import check_places, is_place_key, place_key
 from .report import Report
-from .rows import Row, table_rows
+from .rows import MARKS, NOTHING, Row, table_rows
 from .source import Columns, Source
 
 if TYPE_CHECKING:
@@ -39,9 +39,6 @@ _USUAL = {
     "text": ("text", "caption", "captions", "description", "title"),
     "tags": ("tags", "keywords", "tag", "keyword"),
 }
-_SEPARATORS = (";", "|", ",")
-_NONE = frozenset({"NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
-"""What programs write into a cell that holds nothing."""
 _DECIMAL = re.compile(r"[+-]?(0?,\d+|\d+,(\d{1,2}|\d{4,})|\d{4,},\d+|0,\d+)")
 """A number with a comma that cannot stand between thousands."""
 _SURROGATE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
@@ -117,7 +114,7 @@ def _choose(asked: Columns, names: Sequence[str], head: Sequence[Row]) -> Column
     if sep is None and chosen["tags"]:
         cells = [row.values.get(chosen["tags"]) for row in head]
         text = "\n".join(cell for cell in cells if isinstance(cell, str))
-        sep = next((mark for mark in _SEPARATORS if mark in text), _SEPARATORS[0])
+        sep = next((mark for mark in MARKS if mark in text), MARKS[0])
     return Columns(chosen["id"], chosen["image"], chosen["text"], chosen["tags"], sep)
 
 
@@ -332,7 +329,7 @@ def _words(value: Any, sep: str | None) -> list[str]:
     if isinstance(value, (list, tuple)):
         return [_word(part) for part in value]
     text = _word(value)
-    if text in _NONE:
+    if text in NOTHING:
         return []
     if text.startswith("[") and text.endswith("]"):  # a list as programs write it
         return in_brackets(text)

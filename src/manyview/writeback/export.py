@@ -12,12 +12,10 @@ from pathlib import Path
 from .. import durable
 from ..collection.store import Store
 from ..errors import ParameterError
+from ..ingest.rows import MARKS, NOTHING
 from .cells import as_cell, list_of
 
 __all__ = ["export_tags"]
-
-_SEPARATORS = (";", "|", ",", "\n")
-"""What may stand between two tags of a cell: the first that no tag contains; none contains a line end."""
 
 
 def export_tags(collection: Store, form: str, output: str | os.PathLike[str] | None) -> int:
@@ -70,10 +68,19 @@ def _json(rows: Iterable[Row]) -> str:
 
 def _csv(rows: list[Row]) -> str:
     words = {word for row in rows for part in row[3:] for word in part}
-    separator = next(mark for mark in _SEPARATORS if not any(mark in word for word in words))
+    join = _listed if any(_is_unclear(word) for word in words) else MARKS[0].join
     written = io.StringIO(newline="")
     table = csv.writer(written)
     table.writerow(_COLUMNS)
     for number, item, path, *parts in rows:
-        table.writerow((number, as_cell(item), as_cell(path), *(as_cell(separator.join(part)) for part in parts)))
+        table.writerow((number, as_cell(item), as_cell(path), *map(join, parts)))
     return written.getvalue()
+
+
+def _is_unclear(word: str) -> bool:
+    """Would a word be read as several, as a list or as none, or taken for a formula?"""
+    return any(mark in word for mark in MARKS) or word in NOTHING or word.startswith("[") or as_cell(word) != word
+
+
+def _listed(words: list[str]) -> str:
+    return json.dumps(words, ensure_ascii=False) if words else ""
