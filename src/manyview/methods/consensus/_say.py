@@ -7,12 +7,13 @@ something else. Where the views agree faintly or not at all, their own structure
 fit its own partitions no better than those of chance do (words shuffled column by column, normal numbers for the rest)
 loses as much say as the structure of the best view is surer than its own. Where none surely has any, each may hold a
 part of it that is too faint to be seen alone, and none is silenced. Where several have structure, nothing here can
-tell which is right, and ``apart`` says so.
+tell which is right, and ``apart`` says so. All of this is among views of the same items: photographs and the texts of
+documents beside them have each their say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from ...arrays import Matrix, is_sparse
 from ...blocks import Workers
 from ...data.spaces import words_in
 from ...data.views import Views
-from ...types import Floats, Mask, Singles
+from ...types import Floats, Mask, Places, Singles
 from ..agreement import (
     AGREE,
     Sample,
@@ -34,6 +35,7 @@ from ..agreement import (
     witnesses,
 )
 from ..preparation import Prepared, words_again
+from ._kinds import kinds_of_views
 
 __all__ = ["Says", "different_stories", "scrambled", "view_says"]
 
@@ -45,13 +47,13 @@ _NONE, _SURE = 3.0, 8.0  # standard errors from which structure begins to count,
 
 @dataclass(frozen=True)
 class Says:
-    """The say of every view, how each pair agrees, and whether views with structure tell different stories."""
+    """The say of every view, how each pair agrees, and which views with structure tell different stories."""
 
     weights: Floats
     """(n_views,), 1 for a full say."""
     agreement: Floats
     """(n_views, n_views), 1 at best, 0 by chance; NaN on the diagonal and where it was not measured."""
-    apart: bool
+    apart: tuple[int, ...]
 
 
 def view_says(views: Views, prepared: Prepared, n_clusters: int, threads: Workers) -> Says:
@@ -60,26 +62,26 @@ def view_says(views: Views, prepared: Prepared, n_clusters: int, threads: Worker
     points, speaking = [prepared.points[name] for name in names], [prepared.speaking[name] for name in names]
     n_views, n_items = len(points), speaking[0].size if speaking else 0
     agreement = np.full((n_views, n_views), np.nan)
-    equal = Says(np.ones(n_views), agreement, False)
+    equal = Says(np.ones(n_views), agreement, ())
     if n_views < 2 or n_items < _FEWEST or n_clusters < 2:
         return equal
     sample = draw_samples(n_items)[0]
     told = witnesses(points, speaking, keys, sample, n_clusters, threads)
     pairs = [neighbours_in(points[v][sample.items], speaking[v][sample.items], threads) for v in range(n_views)]
     agree = np.zeros((n_views, n_views))
+    kinds = kinds_of_views(speaking)
     for a in range(n_views):
         for b in range(a):
+            if kinds[a] != kinds[b]:
+                continue
             both = np.concatenate([agreement_of(*pairs[a], told[b]), agreement_of(*pairs[b], told[a])])
             both = both[np.isfinite(both)]
             if both.size:
                 agreement[a, b] = agreement[b, a] = both.mean()
                 agree[a, b] = agree[b, a] = both.mean() if beyond_chance(both) else 0.0
-    support = agree.sum(axis=1)
-    heard = np.clip(support / max(_FULL * support.max(), 1e-12), LEAST, 1.0)
-    if agree.max() >= AGREE:
-        return Says(heard, agreement, False)
-    structure = np.zeros(n_views)  # in standard errors
-    for v in range(n_views):
+
+    def structure(v: int) -> float:
+        """Of a view by itself, in standard errors."""
         own = agreement_of(*pairs[v], told[v])
         space, has = prepared.spaces[names[v]], speaking[v][sample.items]
         rows = _by_chance(views[names[v]], space, points[v], speaking[v], sample, threads)
@@ -87,12 +89,30 @@ def view_says(views: Views, prepared: Prepared, n_clusters: int, threads: Worker
         nobody = witnesses([rows], [has], [keys[v]], mere, n_clusters, threads)[0]
         chance = agreement_of(*neighbours_in(rows, has, threads), nobody)
         own, chance = own[np.isfinite(own)], chance[np.isfinite(chance)]
-        if own.size and chance.size:
-            error = np.hypot(standard_error(own), standard_error(chance))
-            structure[v] = (own.mean() - chance.mean()) / max(error, 1e-12)
-    sure = np.clip((structure - _NONE) / (_SURE - _NONE), 0.0, 1.0)
-    weights = np.maximum(1.0 - (sure.max() - sure), heard)
-    return Says(weights, agreement, bool(np.count_nonzero(structure >= _SURE) > 1))
+        if not own.size or not chance.size:
+            return 0.0
+        error = np.hypot(standard_error(own), standard_error(chance))
+        return float((own.mean() - chance.mean()) / max(error, 1e-12))
+
+    weights, apart = np.ones(n_views), []
+    for kind in np.unique(kinds):
+        here = np.flatnonzero(kinds == kind)
+        if here.size > 1:
+            weights[here], differ = _weigh(agree, here, structure)
+            apart += differ
+    return Says(weights, agreement, tuple(apart))
+
+
+def _weigh(agree: Floats, views: Places, structure: Callable[[int], float]) -> tuple[Floats, list[int]]:
+    """The say of some views, all of the same items, and those of them that tell different stories."""
+    support = agree[np.ix_(views, views)].sum(axis=1)
+    heard = np.clip(support / max(_FULL * support.max(), 1e-12), LEAST, 1.0)
+    if agree[np.ix_(views, views)].max() >= AGREE:
+        return heard, []
+    found = np.array([structure(v) for v in views.tolist()])
+    sure = np.clip((found - _NONE) / (_SURE - _NONE), 0.0, 1.0)
+    apart = views[found >= _SURE].tolist()
+    return np.maximum(1.0 - (sure.max() - sure), heard), apart if len(apart) > 1 else []
 
 
 def _by_chance(
@@ -127,10 +147,9 @@ def scrambled(matrix: Matrix, seed: int) -> Matrix:
     return csc_matrix((columns.data, rows, columns.indptr), shape=matrix.shape).tocsr()
 
 
-def different_stories(says: Mapping[str, float], agreement: Mapping[str, Mapping[str, float]]) -> str:
+def different_stories(names: Sequence[str], agreement: Mapping[str, Mapping[str, float]]) -> str:
     """The sentence about views that have structure and do not agree."""
-    names = [name for name in says if says[name] == 1.0]
-    largest = max(agreement[a][b] for a in names for b in names if a != b)
+    largest = np.nanmax([agreement[a][b] for a in names for b in names if a != b])
     told = f"{', '.join(names[:-1])} and {names[-1]}"
     return (
         f"views {told} tell different stories: what is near in one is together in another hardly more often than by "

@@ -326,9 +326,10 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         if not self.view_weights_.any():  # no view says anything: all items are alike
             self.view_weights_[:] = 1.0
         self.view_weights_ /= self.view_weights_.sum()
-        self.views_disagree_ = found.apart
+        self.views_disagree_ = bool(found.apart)
         if found.apart:
-            warnings.warn(different_stories(self.says_, self.view_agreement_), ViewWarning, stacklevel=outside())
+            apart = [names[v] for v in found.apart]
+            warnings.warn(different_stories(apart, self.view_agreement_), ViewWarning, stacklevel=outside())
         return found.weights
 
     def _store(self, views: Views, numbers: Places, source: Places, outcome: Outcome | None) -> None:

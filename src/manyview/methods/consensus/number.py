@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from ..preparation import has_words, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._graph import NeighbourGraph
+from ._kinds import best_sums, by_kind
 from ._say import view_says
 from ._vote import Points, kinds_of, points_of
 from .cost import parts_of_number, shape_of
@@ -133,41 +134,72 @@ def count_clusters(
     are as many communities as there is room for, whatever the groups. Then 2 is considered too, and score(k) =
     ln((1 - lambda_k+1 + 0.02) / (1 - lambda_k + 0.02)); the reason tells where items without groups would look alike.
     From 50 items on a view has as much say in all of this as a fit would give it: one of noise has next to none.
+    Items of different kinds, which have no view in common, are counted each by themselves.
     """
     everyone = np.flatnonzero(views.mask.any(axis=1))
     limit = min(max_items, _MOST_ITEMS)
     if everyone.size > limit:
         everyone = np.sort(np.random.default_rng(seed).choice(everyone, limit, replace=False))
     chosen = views if everyone.size == views.n_items else views[everyone]
-    parts = parts_of_number(shape_of(chosen))
-    with workers(n_jobs) as threads, step("number of clusters", of=sum(parts)) as tick:
-        points = _prepared(chosen, threads)
-        tick(parts[0])
-        points = _different(points, seed, threads)
-        tick(sum(parts[:2]))
-        n_items = points.rows.shape[0]
-        if n_items < _FEWEST or not points.names:
-            return _too_few(n_items)
-        count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
-        fine, coarse = (_graph(points, found, threads) for found in _neighbour_lists(points, count, seed, threads))
-        tick(sum(parts[:3]))
-        W = coarse.part(np.arange(n_items))
-        groups = communities(W, seed)
-        n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
-        level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
-        n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
-        is_narrow = points.width <= _NARROW
-        numbers = _numbers(candidates, n_items, level, n_vectors, 2 if is_narrow or n_items < _FEW else 3)
-        n_vectors = max(n_vectors, int(numbers[-1]) + 1)
-        values = _eigenvalues(normalised_graph(W), n_vectors, seed)
-        numbers = numbers[numbers < values.size]
-        noise = None
-        if is_narrow:
-            score = _falling(values, numbers)
-            noise = _without_groups(points, count, n_vectors, seed, threads)
-        else:
-            centre = level * (_TEXT if _is_text(chosen[points.heard]) else _OTHER)
-            score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
+    kinds = [chosen] if everyone.size < _FEWEST else by_kind(chosen)
+    costs = [parts_of_number(shape_of(kind)) for kind in kinds]
+    marks = np.cumsum(costs).reshape(len(kinds), -1)  # of the whole time, what is gone after each part
+    with workers(n_jobs) as threads, step("number of clusters", of=float(marks[-1, -1])) as tick:
+        if len(kinds) == 1:
+            return _count(chosen, candidates, seed, threads, marks[0], tick)
+        found = [_count(kind, None, seed, threads, gone, tick) for kind, gone in zip(kinds, marks, strict=True)]
+    return _together(found, candidates)
+
+
+def _together(found: list[ClusterNumbers], candidates: Iterable[int] | None) -> ClusterNumbers:
+    """The number of items of several kinds, of which each was counted by itself."""
+    n_items = sum(one.n_items for one in found)
+    scores = [dict(zip(one.candidates.tolist(), one.score.tolist(), strict=True)) for one in found]
+    total = best_sums([one or {1: 1.0} for one in scores])
+    numbers = np.array(sorted(total)) if candidates is None else _numbers(candidates, n_items, 0.0, 0, 2)
+    score = np.array([total.get(number, 0.0) for number in numbers.tolist()])
+    values = np.sort(np.concatenate([one.eigenvalues for one in found]))[::-1]
+    level = sum(one.communities for one in found)
+    modularity = sum(one.modularity * one.n_items for one in found) / n_items
+    return _decide(numbers, score, values, level, modularity, n_items)
+
+
+def _count(
+    views: Views,
+    candidates: Iterable[int] | None,
+    seed: int,
+    threads: Workers,
+    gone: Floats,
+    tick: Callable[[float], None],
+) -> ClusterNumbers:
+    """The number of one kind of items."""
+    points = _prepared(views, threads)
+    tick(gone[0])
+    points = _different(points, seed, threads)
+    tick(gone[1])
+    n_items = points.rows.shape[0]
+    if n_items < _FEWEST or not points.names:
+        return _too_few(n_items)
+    count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
+    fine, coarse = (_graph(points, found, threads) for found in _neighbour_lists(points, count, seed, threads))
+    tick(gone[2])
+    W = coarse.part(np.arange(n_items))
+    groups = communities(W, seed)
+    n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
+    level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
+    n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
+    is_narrow = points.width <= _NARROW
+    numbers = _numbers(candidates, n_items, level, n_vectors, 2 if is_narrow or n_items < _FEW else 3)
+    n_vectors = max(n_vectors, int(numbers[-1]) + 1)
+    values = _eigenvalues(normalised_graph(W), n_vectors, seed)
+    numbers = numbers[numbers < values.size]
+    noise = None
+    if is_narrow:
+        score = _falling(values, numbers)
+        noise = _without_groups(points, count, n_vectors, seed, threads)
+    else:
+        centre = level * (_TEXT if _is_text(views[points.heard]) else _OTHER)
+        score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
     return _decide(numbers, score, values, level, coarse.modularity(groups), n_items, noise)
 
 
