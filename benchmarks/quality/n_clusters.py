@@ -20,7 +20,8 @@ from .table import Table
 
 FIGURES = ("items", "true", "found", "coarser", "finer", "communities", "rival", "modularity", "ARI true", "ARI found")
 FIGURES += ("ARI cut",)
-SUMMARY = ("median ratio", "below .7", "below .5", "above 1.5", "within 20 %", "one of three", "regret", "cut - direct")
+SUMMARY = ("trials", "median ratio", "below .7", "below .5", "above 1.5", "within 20 %", "one of three", "regret")
+SUMMARY += ("its standard error", "cut - direct")
 BEFORE = {
     "all": (0.75, 0.44, 0.21, 0.07, 0.142),
     "pictures": (0.75, 0.137),
@@ -86,18 +87,21 @@ def summary(found: dict[str, list[dict[str, float]]]) -> Table:
     everything = [row for rows in found.values() for row in rows]
     for kind, rows in {"all": everything, **found}.items():
         ratio = np.array([row["found"] / row["true"] for row in rows])
+        regret = np.array([row["ARI true"] - row["ARI found"] for row in rows])
         three = np.array([[row[key] / row["true"] for key in ("coarser", "found", "finer")] for row in rows])
         table.add(
             kind,
             [
                 {
+                    "trials": len(rows),
                     "median ratio": float(np.median(ratio)),
                     "below .7": float((ratio < 0.7).mean()),
                     "below .5": float((ratio < 0.5).mean()),
                     "above 1.5": float((ratio > 1.5).mean()),
                     "within 20 %": float(((ratio >= 0.8) & (ratio <= 1.25)).mean()),
                     "one of three": float(((three >= 0.8) & (three <= 1.25)).any(axis=1).mean()),
-                    "regret": float(np.mean([row["ARI true"] - row["ARI found"] for row in rows])),
+                    "regret": float(regret.mean()),
+                    "its standard error": float(regret.std() / np.sqrt(regret.size)),
                     "cut - direct": float(np.mean([row["ARI cut"] - row["ARI true"] for row in rows])),
                 }
             ],
