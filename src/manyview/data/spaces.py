@@ -149,9 +149,9 @@ def learn_points(
 def learn_dense(name: str, matrix: Matrix, present: Mask, scaling: str, threads: Workers) -> Learned:
     """How a dense view is scaled; rows then have mean length 1 and mean 0, and constant columns are gone.
 
-    ``rank``: normal quantiles of every column's ranks, but spacing kept where values lie in separate peaks. ``minmax``:
-    every column to a range of 2. ``raw``: as it is, constant columns too. ``sqrt``: signed roots. ``cos``: directions
-    seen from the middle. Ranks are learned on at most 100,000 items. ``name`` is for errors.
+    ``rank``: normal quantiles of a column's ranks where it has a long tail, else its own spacing. ``minmax``: every
+    column to a range of 2. ``raw``: as it is, constant columns too. ``sqrt``: signed roots. ``cos``: directions seen
+    from the middle. Ranks are learned on at most 100,000 items. ``name`` is for errors.
     """
     if scaling == "rank":
         sample = np.flatnonzero(present)

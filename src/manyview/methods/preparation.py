@@ -1,8 +1,8 @@
 """Views as methods compare them: which scaling each gets, and the points that come of it.
 
 A sparse view, and a dense table that is really one of counts or tf-idf, becomes tf-idf along its 100 strongest
-directions; any other dense one becomes normal quantiles of its ranks. That is the default; the laws are in
-``data.spaces``.
+directions; of any other dense one columns with long tails become normal quantiles of their ranks, and the others keep
+their spacing. That is the default; the laws are in ``data.spaces``.
 """
 
 from __future__ import annotations

@@ -53,10 +53,10 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
     ----------
     n_clusters : int, default=8
     scale : "auto", "rank", "minmax" or None, default="auto"
-        Dense features become normal quantiles of their ranks, or are moved to a range of 2, or stay. Ranks tame
-        outliers; a feature whose values lie in a few separate peaks keeps its spacing. Every view is then centred and
+        Dense features with long tails become normal quantiles of their ranks; others keep their spacing, in the range
+        that ranks would give them. Or ("minmax") all are moved to a range of 2, or stay. Every view is then centred and
         given rows of mean length 1. Sparse views, and dense tables of counts, always become tf-idf, reduced to 100
-        dimensions. "auto" begins with ranks and 100 dimensions and takes another scaling (min-max, raw, roots,
+        dimensions. "auto" begins with "rank" and 100 dimensions and takes another scaling (min-max, raw, roots,
         directions; 15, 30 or 60 dimensions) where a view's neighbours then agree at least a tenth better with the
         other views.
     alpha : float in [0, 1], default=0.6
