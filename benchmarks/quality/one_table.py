@@ -91,6 +91,20 @@ def _few_of_many(seed: int) -> Data:
     return X, y
 
 
+def _with_even_noise(seed: int) -> Data:
+    """Two columns of eight are evenly spread, as a row number or an hour is, and say nothing."""
+    rng, (X, y) = _groups(seed, 800, 4, 6, 2.0)
+    return np.column_stack([X, rng.random((800, 2))]), y
+
+
+def _typing_errors(seed: int) -> Data:
+    """One value of every column is far off."""
+    rng = np.random.default_rng(seed)
+    X, y = _on_axes(seed, 6, 12, 4.0)
+    X[rng.integers(y.size, size=12), np.arange(12)] = 50
+    return X, y
+
+
 def _few_far(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], [900, 30])
@@ -111,6 +125,8 @@ GENERATED: dict[str, Callable[[int], Data]] = {
     "heavy tails (Student t, 1.5)": _heavy,
     "ten items far out": _far_items,
     "groups of 900 and 30": _few_far,
+    "six axes, one wrong value a column": _typing_errors,
+    "four groups, two even columns of noise": _with_even_noise,
     "two arcs": lambda seed: datasets.make_moons(500, noise=0.06, random_state=seed),
     "two rings": lambda seed: datasets.make_circles(500, noise=0.05, factor=0.4, random_state=seed),
 }

@@ -76,9 +76,10 @@ def test_new_values_fall_between_the_ranks_of_their_neighbours(threads):
 
 
 def keeps_its_spacing(values):
-    heights = np.sort(rank_heights(values)[0])
-    steps = np.diff(heights) / np.ptp(heights)
-    return bool(np.allclose(steps, np.diff(np.sort(values)) / np.ptp(values), atol=1e-9))
+    """Between the smallest and the largest, which may lie nearer."""
+    heights = np.sort(rank_heights(values)[0])[1:-1]
+    inner = np.sort(values)[1:-1]
+    return bool(np.allclose(np.diff(heights) / np.ptp(heights), np.diff(inner) / np.ptp(inner), atol=1e-9))
 
 
 def test_values_without_long_tails_keep_their_spacing_and_tails_do_not(seed):
@@ -86,19 +87,32 @@ def test_values_without_long_tails_keep_their_spacing_and_tails_do_not(seed):
     two = rng.normal(size=300) + 6 * (np.arange(300) % 3 == 0)
     three = rng.normal(size=300) + 6 * (np.arange(300) % 3)
     few = rng.normal(size=300) + 4 * (np.arange(300) % 6 == 0)
-    for values in (two, three, few, rng.random(300), -two):
+    for values in (two, three, few, rng.random(300), -two, np.r_[two, 60.0]):  # one far value decides nothing
         assert keeps_its_spacing(values)
     tails = rng.exponential(size=300), np.exp(rng.normal(size=300)), rng.standard_t(1.5, size=300)
-    for values in (*tails, -tails[0], np.r_[rng.random(300), 30.0]):  # one far value is enough
+    for values in (*tails, -tails[0], np.r_[rng.normal(size=300), 30.0, 40.0, -30.0, -40.0]):
         assert not keeps_its_spacing(values)
         assert np.sort(rank_heights(values)[0]) == pytest.approx(ndtri((np.arange(values.size) + 0.5) / values.size))
 
 
 def test_spacing_or_ranks_by_hand():
-    quantiles = ndtri(np.array([1, 3, 5, 7, 9, 11]) / 12)  # -1.38, -0.67, -0.21, ...; the inner four vary by 0.25
-    assert rank_heights(np.array([0.0, 1, 2, 3, 4, 16]))[0] == pytest.approx(quantiles)  # evenly by 0.04
-    even = np.array([0.0, 1, 2, 8, 9, 10])  # by 0.96
-    assert rank_heights(even)[0] == pytest.approx((even - 5) / 5 * quantiles[-1])
+    quantiles = ndtri(np.array([1, 3, 5, 7, 9, 11]) / 12)  # -1.38, -0.67, -0.21, ...; the inner four deviate by 0.5
+    assert rank_heights(np.array([0.0, 1, 4, 5, 8, 30]))[0] == pytest.approx(quantiles)  # evenly: 0.48
+    # 1 to 9 evenly from -0.67 to 0.67 deviate by 0.63, of which 0.6 may be; 0 and 14 go on evenly, to the ends at most
+    heights = rank_heights(np.array([0.0, 1, 1.5, 8.5, 9, 14]))[0]
+    even = np.array([-5.0, -4, -3.5, 3.5, 4, 9]) / 4 * quantiles[4]
+    even[-1] = quantiles[-1]
+    factor = 1.2 * quantiles[1:5].std() / even[1:5].std()
+    assert factor < 1 and even[0] > quantiles[0]
+    assert heights == pytest.approx((even - even.mean()) * factor)
+
+
+def test_evenly_spread_values_do_not_outweigh_the_rest(seed, threads):
+    """They keep their spacing, and vary by at most a fifth more than what is ranked, however many there are."""
+    rng = np.random.default_rng(seed)
+    for n in (100, 5_000):
+        ranked, even = rank_heights(rng.exponential(size=n))[0], rank_heights(rng.random(n))[0]
+        assert even[np.argsort(even)[1:-1]].std() <= 1.21 * ranked[np.argsort(ranked)[1:-1]].std()
 
 
 def test_a_small_group_apart_is_seen_and_tails_are_not(seed):

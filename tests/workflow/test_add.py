@@ -46,7 +46,7 @@ def test_new_items_join_open_or_stay_outside(tmp_path, method):
         }
         assert {one.id: one.size for one in current_clusters(collection)}[added.opened[0]] == 6
         # a second time: the opened cluster takes its own, and strangers find each other
-        again = add_items(collection, write(tmp_path / "more.npz", [4] * 3 + [5] * 3 + [3], seed=4))
+        again = add_items(collection, write(tmp_path / "more.npz", [4] * 3 + [5] * 3 + [3], seed=5))
         now = where(collection)
         assert again.sentence == "7 new: 4 into 2 clusters, 3 opened 1 new cluster"
         assert [now[item] for item in (261, 262, 263)] == [added.opened[0]] * 3

@@ -11,15 +11,17 @@ from ..types import Floats, Places
 __all__ = ["KNOTS", "has_group_apart", "rank_heights"]
 
 KNOTS = 512  # points of a feature's distribution kept for new items
+_WIDEST = 1.2  # of the deviation of ranks: evenly spread noise, which says nothing, would otherwise outweigh all else
 
 
 def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     """Normal quantiles of average ranks, minus their mean: of every value, and as knots (value, height) for new ones.
 
     Ranks are for tails: moved evenly to the range that ranks give them, values with a long tail huddle in a corner of
-    it and vary less than ranks do, even without the smallest and the largest. Values that do not, and those of which
-    some lie apart from the rest, keep their spacing there: ranks would only close the gaps between groups. None where
-    all are the same.
+    it and vary less than ranks do. Values that do not, and those of which some lie apart from the rest, keep their
+    spacing, varying by at most a fifth more than ranks: those would only close the gaps between groups. The smallest
+    and the largest value have no say in this, and go no farther out than their ranks, so that no single one decides
+    for all. None where all are the same.
     """
     from scipy.special import ndtri
 
@@ -31,10 +33,14 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     counts = np.diff(np.r_[first, values.size])
     height = ndtri((first + counts / 2) / values.size)  # the mean rank is first + (counts + 1) / 2
     exact = ordered.astype(np.float64) / float(np.abs(ordered[[0, -1]]).max())
-    share = (exact[first] - exact[0]) / (exact[-1] - exact[0])
-    even = height[0] + share * (height[-1] - height[0])
-    if _keeps(exact, even, height, counts):
-        height = even
+    inner = counts - (np.arange(counts.size) % (counts.size - 1) == 0)  # less one at either end
+    ends = np.flatnonzero(inner)[[0, -1]].tolist() if inner.any() else [0, counts.size - 1]
+    even = _evenly(exact[first], height, *ends)
+    spread, ranked = _spread(even, inner), _spread(height, inner)
+    if spread >= ranked:
+        height = even * min(1.0, _WIDEST * np.sqrt(ranked / spread)) if ranked > 0 else even
+    elif has_group_apart(exact):
+        height = _evenly(exact[first], height, 0, counts.size - 1)
     height -= (height @ counts) / values.size
     heights = np.empty(values.size)
     heights[order] = np.repeat(height, counts)
@@ -43,17 +49,19 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     return heights, ordered[first[kept]].astype(np.float64), height[kept]
 
 
+def _evenly(exact: Floats, height: Floats, low: int, high: int) -> Floats:
+    """Heights of different values with their spacing, two of which stay where they are and none goes past the ends."""
+    if exact[high] == exact[low]:
+        return height
+    share = (exact - exact[low]) / (exact[high] - exact[low])
+    return np.asarray(np.clip(height[low] + share * (height[high] - height[low]), height[0], height[-1]))
+
+
 def _knots(height: Floats) -> Places:
     """Which values of a feature are kept for new items: half of them evenly in number, half evenly in height."""
     even = np.linspace(0, height.size - 1, KNOTS // 2).round().astype(np.intp)
     tall = np.searchsorted(height, np.linspace(height[0], height[-1], KNOTS // 2))
     return np.union1d(even, np.minimum(tall, height.size - 1))
-
-
-def _keeps(exact: Floats, even: Floats, height: Floats, counts: Places) -> bool:
-    """Does a feature keep its spacing? ``even``: its different values, ``counts`` of each, spread evenly."""
-    inner = counts - (np.arange(counts.size) % (counts.size - 1) == 0)  # less one at either end
-    return _spread(even, inner) >= _spread(height, inner) or has_group_apart(exact)
 
 
 def _spread(values: Floats, counts: Places) -> float:

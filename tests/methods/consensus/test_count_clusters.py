@@ -9,6 +9,8 @@ from scipy import sparse
 from manyview import Views, suggest_n_clusters
 from manyview.blocks import workers
 from manyview.methods.consensus import number as module
+from manyview.methods.consensus._copies import without_copies
+from manyview.methods.preparation import prepare
 
 
 def blobs(n_items=240, n_blobs=6, d=8, seed=0, apart=4.0):
@@ -64,7 +66,7 @@ def test_the_graph_of_the_rule_is_that_of_consensus():
     X = Views({"a": rng.normal(size=(70, 3)), "b": rng.normal(size=(70, 4))})
     found = module.count_clusters(X, n_jobs=1)
     with workers(1) as threads:
-        points = module._prepared(X, threads)
+        points = module._weighed(X, prepare(X, "rank", threads), threads)
     W = np.zeros((70, 70))
     columns = {None: slice(None), **{name: slice(*points.edges[v : v + 2]) for v, name in enumerate(points.names)}}
     for name, where in columns.items():
@@ -145,7 +147,7 @@ def test_a_tight_group_of_more_than_ten_is_no_copy():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(100, 20)) * 3, 9 + 0.01 * rng.normal(size=(15, 20))])
     with workers(1) as threads:
-        kept = module._different(module._prepared(Views(X), threads), 0, threads)
+        kept = without_copies(module._weighed(Views(X), prepare(Views(X), "rank", threads), threads), 0, threads)
     assert kept.rows.shape[0] == 115
 
 

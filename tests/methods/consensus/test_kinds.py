@@ -8,7 +8,8 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.metrics import adjusted_rand_score
 
 from manyview import ConsensusClustering, Views, suggest_n_clusters
-from manyview.methods.consensus._kinds import best_sums, by_kind, kinds_of_views
+from manyview.errors import ViewWarning
+from manyview.methods.consensus._kinds import best_sums, covered, items_of_kinds, kinds_of_views, present_in
 
 
 def photographs(n, n_kinds, rng):
@@ -33,23 +34,40 @@ def mixed(n_photographs, n_documents, seed, photo_kinds=5, document_kinds=4, bot
     return Views({"looks": rows, "words": texts}), np.r_[of_looks, photo_kinds + of_words]
 
 
-def test_views_are_of_the_same_items_where_they_share_a_tenth_of_the_smaller():
+def parts(X):
+    """The items of every kind, with their views alone."""
+    return [X[items][[X.names[v] for v in views]] for items, views in items_of_kinds(present_in(X))]
+
+
+def test_views_are_of_the_same_items_where_they_share_a_tenth_of_either_side():
     items = np.arange(100)
     assert kinds_of_views([items < 50, items >= 50]).tolist() == [0, 1]
-    assert kinds_of_views([items < 50, items >= 45]).tolist() == [0, 0]  # five of 50
-    assert kinds_of_views([items < 50, items >= 46]).tolist() == [0, 1]  # four of 50
+    assert kinds_of_views([items < 50, items >= 45]).tolist() == [0, 1]  # five of 55
+    assert kinds_of_views([items < 50, items >= 44]).tolist() == [0, 0]  # six of 56
     assert kinds_of_views([items < 50, items >= 50, items % 2 == 0]).tolist() == [0, 0, 0]  # both with a third
-    assert kinds_of_views([items < 50, items >= 50, items == 3]).tolist() == [0, 1, 0]
+    assert kinds_of_views([items == 3, items < 50, items >= 50]).tolist() == [0, 0, 1]  # captions of a few
+
+
+def test_a_tag_on_an_item_of_either_kind_joins_nothing():
+    items = np.arange(100)
+    assert kinds_of_views([items < 50, items >= 50, np.isin(items, [3, 70])]).tolist()[:2] == [0, 1]
+    tags = (items >= 50) | (items < 4)  # all documents, four photographs
+    assert kinds_of_views([items < 50, items >= 50, tags]).tolist() == [0, 1, 1]
 
 
 def test_items_are_parted_by_kind():
     X, _ = mixed(30, 20, 0, both=1)
-    first, second = by_kind(X)
+    first, second = parts(X)
     assert first.names == ("looks",) and first.n_items == 30 and second.names == ("words",) and second.n_items == 20
     X, _ = mixed(20, 30, 0, both=1)  # the larger kind takes who is of both
-    assert [(part.names, part.n_items) for part in by_kind(X)] == [(("words",), 31), (("looks",), 19)]
+    assert [(part.names, part.n_items) for part in parts(X)] == [(("words",), 31), (("looks",), 19)]
     X, _ = mixed(30, 20, 0, both=10)
-    assert by_kind(X) == [X]
+    assert [part.n_items for part in parts(X)] == [50]
+
+
+def test_covered_by_hand():
+    items = np.arange(10)
+    assert covered([items < 5, items >= 4, items == 9]) == [0.2, 2 / 6, 1.0]
 
 
 def test_best_sums_by_hand():
@@ -63,9 +81,8 @@ def test_best_sums_by_hand():
 def test_each_kind_is_counted_and_heard_by_itself(sizes, seed):
     X, truth = mixed(*sizes, seed)
     found = suggest_n_clusters(X, random_state=0)
-    parts = [suggest_n_clusters(part, random_state=0) for part in by_kind(X)]
-    assert found.n_clusters == sum(part.n_clusters for part in parts) == 9
-    assert found.n_items == X.n_items and found.score[found.candidates == 9] == 1
+    assert found.n_clusters == sum(suggest_n_clusters(part, random_state=0).n_clusters for part in parts(X)) == 9
+    assert found.n_items == X.n_items and found.score[found.candidates == 9] == 1 and not found.is_guess
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # they tell no different stories
         model = ConsensusClustering(9).fit(X)
@@ -74,17 +91,96 @@ def test_each_kind_is_counted_and_heard_by_itself(sizes, seed):
     assert adjusted_rand_score(truth, model.labels_) > 0.9
 
 
+def faint(seed, share=1.0):
+    """Photographs whose groups are plain beside documents whose groups are not: one graph of both hides those."""
+    rng = np.random.default_rng(seed)
+    looks, _ = photographs(80, 4, rng)
+    kinds = np.arange(120) % 4
+    words = csr_matrix(rng.poisson(np.where(rng.random((4, 300)) < 0.1, 0.35, 0.12)[kinds]))
+    rows = np.full((200, 64), np.nan)
+    rows[:80] = looks
+    return {"looks": rows, "words": vstack([csr_matrix((80, 300)), words]).tocsr()}
+
+
+@pytest.mark.parametrize("beside", ["nothing", "a tag on one of each", "a constant", "one text"])
+def test_what_does_not_join_kinds_does_not_change_the_number(beside, seed):
+    views = faint(seed)
+    alone = suggest_n_clusters(views, random_state=0).n_clusters
+    assert alone == sum(suggest_n_clusters(part, random_state=0).n_clusters for part in parts(Views(views)))
+    if beside == "a tag on one of each":
+        views["tags"] = csr_matrix(([1.0, 1.0], ([3, 120], [0, 0])), shape=(200, 1))
+    if beside == "a constant":
+        views["constant"] = np.ones((200, 1))
+    if beside == "one text":
+        views["notes"] = csr_matrix(([1.0, 1.0], ([5, 5], [0, 1])), shape=(200, 2))
+    assert suggest_n_clusters(views, random_state=0).n_clusters == alone
+
+
+@pytest.mark.parametrize("n_texts", [1, 40])
+def test_items_whose_view_says_nothing_are_no_group(n_texts, seed):
+    rng = np.random.default_rng(seed)
+    looks = np.full((90 + n_texts, 64), np.nan)
+    looks[:90] = photographs(90, 3, rng)[0]
+    words = csr_matrix((np.ones(n_texts), (90 + np.arange(n_texts), np.zeros(n_texts))), shape=(90 + n_texts, 1))
+    assert suggest_n_clusters({"looks": looks, "words": words}, random_state=0).n_clusters == 3
+
+
 def test_a_few_items_of_another_kind_are_a_group():
-    X, _ = mixed(200, 3, 0)
+    X, _ = mixed(200, 3, 0, document_kinds=1)
     assert suggest_n_clusters(X, random_state=0).n_clusters == 6
     labels = ConsensusClustering(6).fit(X).labels_
     assert np.unique(labels[200:]).size == 1 and not np.isin(labels[200], labels[:200])
+
+
+def test_a_rare_kind_is_not_lost_in_a_sample(seed):
+    X, _ = mixed(2_000, 60, seed, document_kinds=3)
+    assert suggest_n_clusters(X, max_items=600, random_state=0).n_clusters == 8
+
+
+def test_a_view_that_most_items_have_alone_is_not_silenced_by_few(seed):
+    """Documents tagged by subject, and one photograph in seven at random: that says nothing against the looks."""
+    rng = np.random.default_rng(seed)
+    X, truth = mixed(200, 200, seed, photo_kinds=4)
+    tags = np.zeros((400, 6))
+    tags[np.arange(200, 400), truth[200:] - 4] = 1
+    tags[rng.choice(200, 28, replace=False), rng.integers(6, size=28)] = 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ViewWarning)
+        model = ConsensusClustering(8).fit({**X, "tags": csr_matrix(tags)})
+    assert model.says_["looks"] == 1
+    assert adjusted_rand_score(truth[:200], model.labels_[:200]) > 0.9
+
+
+def test_two_kinds_with_views_that_disagree_are_told_of_apart(seed):
+    rng = np.random.default_rng(seed)
+    views = {}
+    for kind, items in (("a", slice(0, 120)), ("b", slice(120, 240))):
+        for number in (1, 2):
+            rows = np.full((240, 64), np.nan)
+            rows[items] = rng.permutation(photographs(120, 4, rng)[0])
+            views[f"{kind}{number}"] = rows
+    with pytest.warns(ViewWarning, match="tell different stories") as told:
+        ConsensusClustering(8).fit(views)
+    said = [str(one.message) for one in told if "stories" in str(one.message)]
+    assert len(said) == 2 and not any("a1" in one and "b1" in one for one in said)
+
+
+def test_a_guess_about_most_items_is_a_guess_about_all():
+    rng = np.random.default_rng(0)
+    rows = np.full((2, 300, 3), np.nan)
+    rows[0, :150], rows[1, 150:] = rng.normal(size=(2, 150, 3))
+    both = suggest_n_clusters({"a": rows[0], "b": rows[1]}, random_state=0)
+    one = [suggest_n_clusters(half[~np.isnan(half[:, 0])], random_state=0) for half in rows]
+    assert both.is_guess and "guess" in both.reason and one[0].is_guess
+    assert both.n_clusters == one[0].n_clusters + one[1].n_clusters
 
 
 def test_only_the_numbers_asked_for_are_considered():
     X, _ = mixed(100, 120, 0)
     found = suggest_n_clusters(X, candidates=[2, 9, 30], random_state=0)
     assert found.n_clusters == 9 and found.candidates.tolist() == [2, 9, 30] and found.score[0] == 0
+    assert found.coarser is None  # 2 is no sum of theirs
+    assert suggest_n_clusters(X, candidates=[2], random_state=0).is_guess
 
 
 def test_order_and_names_of_views_change_nothing():

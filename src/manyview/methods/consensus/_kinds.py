@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,47 +12,74 @@ from ...data.views import Views
 from ...data.weighting import speaks
 from ...types import Mask, Places
 
-__all__ = ["best_sums", "by_kind", "kinds_of_views"]
+__all__ = ["best_sums", "covered", "items_of_kinds", "kinds_of_views", "present_in"]
 
 _SHARED = 0.1
-"""Of the items of the smaller of two views; with fewer they are not about the same."""
+"""Of the items of either side: views that share as many are about the same items."""
+_INSIDE = 0.5
+"""Of a view's items: one of which as many have another view belongs to that one, but joins nothing else to it."""
+
+
+def present_in(views: Views) -> list[Mask]:
+    """Who has each view, with at least one entry where it is sparse."""
+    found = [views.present(name) for name in views.names]
+    sparse = (is_sparse(views[name]) for name in views.names)
+    return [
+        has & speaks(views[name]) if one else has for has, name, one in zip(found, views.names, sparse, strict=True)
+    ]
+
+
+@dataclass
+class _Kind:
+    items: Mask
+    views: list[int]
 
 
 def kinds_of_views(speaking: Sequence[Mask]) -> Places:
     """The same number for views that are about the same items, such as looks and captions of photographs.
 
     Views of other items, such as the words of documents beside photographs, can neither bear each other out nor differ.
-    Two are of the same items where they share a tenth of those of the smaller one, or both do so with a third.
+    From the one with most items on, a view goes with those that it shares a tenth with, of their items and of its own,
+    and so joins them; or else with those where at least half of its items are, as captions of a few photographs do.
     """
-    from scipy.sparse.csgraph import connected_components
+    kinds: list[_Kind] = []
+    for view in sorted(range(len(speaking)), key=lambda v: (-np.count_nonzero(speaking[v]), speaking[v].tobytes())):
+        mine = speaking[view]
+        size, shared = int(np.count_nonzero(mine)), [int(np.count_nonzero(mine & kind.items)) for kind in kinds]
+        larger = [max(size, int(np.count_nonzero(kind.items))) for kind in kinds]
+        joined = [k for k in range(len(kinds)) if 0 < shared[k] >= _SHARED * larger[k]]
+        if not joined and kinds and max(shared) > 0 and max(shared) >= _INSIDE * size:
+            joined = [int(np.argmax(shared))]
+        parts = [kinds[k] for k in joined]
+        items = np.any([mine, *(part.items for part in parts)], axis=0)
+        kinds = [kind for k, kind in enumerate(kinds) if k not in joined]
+        kinds.append(_Kind(items, [view, *(v for part in parts for v in part.views)]))
+    number = np.zeros(len(speaking), dtype=np.intp)
+    for place, kind in enumerate(sorted(kinds, key=lambda kind: min(kind.views))):
+        number[kind.views] = place
+    return number
 
-    present = np.column_stack(speaking).astype(np.float64)
-    shared = present.T @ present
-    fewer = np.minimum.outer(shared.diagonal(), shared.diagonal())
-    return np.asarray(connected_components((shared > 0) & (shared >= _SHARED * fewer), directed=False)[1])
 
-
-def by_kind(views: Views) -> list[Views]:
-    """The items of every kind, with their views alone. An item of two kinds is of that with more items."""
-    held = {name: views.present(name) for name in views.names}
-    held |= {name: held[name] & speaks(views[name]) for name in views.names if is_sparse(views[name])}
-    names = [name for name in views.names if held[name].any()]
-    if len(names) < 2:
-        return [views]
-    kinds = kinds_of_views([held[name] for name in names])
-    if not kinds.any():
-        return [views]
+def items_of_kinds(speaking: Sequence[Mask]) -> list[tuple[Places, list[int]]]:
+    """The items of every kind, and its views. An item of two kinds is of the one with more items."""
+    kinds = kinds_of_views(speaking)
     sides = []
-    for kind in range(int(kinds.max()) + 1):
-        mine = [name for name, one in zip(names, kinds.tolist(), strict=True) if one == kind]
-        sides.append((np.any([held[name] for name in mine], axis=0), mine))
-    sides.sort(key=lambda side: (-np.count_nonzero(side[0]), int(np.argmax(side[0]))))
-    found, left = [], np.ones(views.n_items, dtype=bool)
+    for kind in range(int(kinds.max(initial=-1)) + 1):
+        mine = np.flatnonzero(kinds == kind).tolist()
+        sides.append((np.any([speaking[v] for v in mine], axis=0), mine))
+    sides.sort(key=lambda side: (-np.count_nonzero(side[0]), side[0].tobytes()))
+    found, taken = [], np.zeros(speaking[0].size if speaking else 0, dtype=bool)
     for has, mine in sides:
-        if (has & left).any():
-            found.append(views[has & left][mine])
-        left &= ~has
+        if (has & ~taken).any():
+            found.append((np.flatnonzero(has & ~taken), mine))
+        taken |= has
     return found
+
+
+def covered(speaking: Sequence[Mask]) -> list[float]:
+    """The share of every view's items that have another of these views."""
+    many = np.sum(speaking, axis=0) > 1
+    return [float(np.count_nonzero(has & many)) / max(1, int(np.count_nonzero(has))) for has in speaking]
 
 
 def best_sums(scores: Sequence[Mapping[int, float]]) -> dict[int, float]:

@@ -35,25 +35,26 @@ from ..agreement import (
     witnesses,
 )
 from ..preparation import Prepared, words_again
-from ._kinds import kinds_of_views
+from ._kinds import covered, kinds_of_views
 
 __all__ = ["Says", "different_stories", "scrambled", "view_says"]
 
 LEAST = 0.01  # the say of a view without support: items that have no other are still placed by it
 _FEWEST = 50  # items below which nothing is told apart from chance
 _FULL = 0.25  # of the best support
+_COVERED = 0.5  # of a view's items have another view; where fewer do, it has its full say: most of them have no other
 _NONE, _SURE = 3.0, 8.0  # standard errors from which structure begins to count, and counts in full
 
 
 @dataclass(frozen=True)
 class Says:
-    """The say of every view, how each pair agrees, and which views with structure tell different stories."""
+    """The say of every view, how each pair agrees, and groups of views with structure that tell different stories."""
 
     weights: Floats
     """(n_views,), 1 for a full say."""
     agreement: Floats
     """(n_views, n_views), 1 at best, 0 by chance; NaN on the diagonal and where it was not measured."""
-    apart: tuple[int, ...]
+    apart: tuple[list[int], ...]
 
 
 def view_says(views: Views, prepared: Prepared, n_clusters: int, threads: Workers) -> Says:
@@ -97,9 +98,10 @@ def view_says(views: Views, prepared: Prepared, n_clusters: int, threads: Worker
     weights, apart = np.ones(n_views), []
     for kind in np.unique(kinds):
         here = np.flatnonzero(kinds == kind)
-        if here.size > 1:
-            weights[here], differ = _weigh(agree, here, structure)
-            apart += differ
+        judged = here[np.array(covered([speaking[v] for v in here])) >= _COVERED]
+        if judged.size > 1:
+            weights[judged], differ = _weigh(agree, judged, structure)
+            apart += [differ] if np.isfinite(agreement[np.ix_(differ, differ)]).any() else []
     return Says(weights, agreement, tuple(apart))
 
 
@@ -111,8 +113,7 @@ def _weigh(agree: Floats, views: Places, structure: Callable[[int], float]) -> t
         return heard, []
     found = np.array([structure(v) for v in views.tolist()])
     sure = np.clip((found - _NONE) / (_SURE - _NONE), 0.0, 1.0)
-    apart = views[found >= _SURE].tolist()
-    return np.maximum(1.0 - (sure.max() - sure), heard), apart if len(apart) > 1 else []
+    return np.maximum(1.0 - (sure.max() - sure), heard), views[found >= _SURE].tolist()
 
 
 def _by_chance(

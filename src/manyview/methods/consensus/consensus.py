@@ -327,8 +327,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             self.view_weights_[:] = 1.0
         self.view_weights_ /= self.view_weights_.sum()
         self.views_disagree_ = bool(found.apart)
-        if found.apart:
-            apart = [names[v] for v in found.apart]
+        for group in found.apart:
+            apart = [names[v] for v in group]
             warnings.warn(different_stories(apart, self.view_agreement_), ViewWarning, stacklevel=outside())
         return found.weights
 

@@ -11,21 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Matrix, is_sparse
-from ...blocks import Workers, row_blocks, workers
+from ...blocks import Workers, workers
 from ...data.checks import check_number
 from ...data.views import Views
 from ...errors import ParameterError
 from ...steps import step
-from ...types import Floats, Places, Singles
+from ...types import Floats, Places
 from ..curves import curve, picture
 from ..neighbours import nearest_neighbours
-from ..preparation import has_words, prepare
+from ..preparation import Prepared, has_words, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
+from ._copies import without_copies
 from ._graph import NeighbourGraph
-from ._kinds import best_sums, by_kind
+from ._kinds import best_sums, items_of_kinds, present_in
 from ._say import view_says
-from ._vote import Points, kinds_of, points_of
+from ._vote import Points, points_of
 from .cost import parts_of_number, shape_of
 
 __all__ = ["ClusterNumbers", "count_clusters"]
@@ -42,8 +43,6 @@ _TEXT, _OTHER = 0.3, 2.0
 """Where to look, in communities: those of texts are too many, those of everything else too few."""
 _WORDS = 10
 """Entries per row from which a sparse view is a text."""
-_COPIES = 0.2
-"""Of the usual distance; re-encoded and slightly cropped pictures are closer, different ones of the same thing not."""
 _EQUAL = 0.9
 """A larger number whose score is so near the best is taken: a cluster too many is one click, a lump hides things."""
 _CLEAR = 0.5
@@ -70,7 +69,9 @@ class ClusterNumbers:
     say. ``coarser`` and ``finer`` are the best numbers well below and well above, ``runner_up`` the best one outside
     0.8 to 1.25 times the suggested, with ``rival`` times its score (more than 1 where the larger of two near equal ones
     was taken); None where there is none. ``modularity`` of the
-    communities says how far the items form groups at all. ``reason`` says it in words.
+    communities says how far the items form groups at all. ``reason`` says it in words. Of items of several kinds,
+    which were counted each by themselves, ``n_clusters`` and ``communities`` are sums, ``modularity`` a mean, and the
+    score of a number is the best product of scores with that sum, each beside its best.
     """
 
     n_clusters: int
@@ -86,6 +87,8 @@ class ClusterNumbers:
     modularity: float
     n_items: int
     """Different items that were looked at."""
+    is_guess: bool = False
+    """Would items without groups fall apart as clearly?"""
 
     def svg(self) -> str:
         """The score over the numbers, with a mark at the suggested one and at the coarser and finer, as SVG text."""
@@ -136,36 +139,60 @@ def count_clusters(
     From 50 items on a view has as much say in all of this as a fit would give it: one of noise has next to none.
     Items of different kinds, which have no view in common, are counted each by themselves.
     """
-    everyone = np.flatnonzero(views.mask.any(axis=1))
-    limit = min(max_items, _MOST_ITEMS)
-    if everyone.size > limit:
-        everyone = np.sort(np.random.default_rng(seed).choice(everyone, limit, replace=False))
-    chosen = views if everyone.size == views.n_items else views[everyone]
-    kinds = [chosen] if everyone.size < _FEWEST else by_kind(chosen)
-    costs = [parts_of_number(shape_of(kind)) for kind in kinds]
-    marks = np.cumsum(costs).reshape(len(kinds), -1)  # of the whole time, what is gone after each part
-    with workers(n_jobs) as threads, step("number of clusters", of=float(marks[-1, -1])) as tick:
-        if len(kinds) == 1:
-            return _count(chosen, candidates, seed, threads, marks[0], tick)
-        found = [_count(kind, None, seed, threads, gone, tick) for kind, gone in zip(kinds, marks, strict=True)]
+    chosen = views[_sample(views, min(max_items, _MOST_ITEMS), seed)]
+    gone = np.cumsum(parts_of_number(shape_of(chosen)))
+    gone /= gone[-1]
+    with workers(n_jobs) as threads, step("number of clusters") as tick:
+        prepared = prepare(chosen, "rank", threads)
+        names = [name for name, _ in prepared.acting]
+        kinds = items_of_kinds([prepared.speaking[name] for name in names])
+        if len(kinds) < 2:
+            return _count(chosen, prepared, candidates, seed, threads, gone, tick)
+        found = []
+        for before, (items, acting) in enumerate(kinds):
+            part = chosen[items][[names[v] for v in acting]]
+            when = (before + gone) / len(kinds)
+            found.append(_count(part, prepare(part, "rank", threads), None, seed, threads, when, tick))
     return _together(found, candidates)
 
 
+def _sample(views: Views, most: int, seed: int) -> Places:
+    """Items that stand for all: of every kind its share, but at least a sixth of the places or all there are."""
+    everyone = np.flatnonzero(views.mask.any(axis=1))
+    if everyone.size <= most:
+        return everyone
+    rng = np.random.default_rng(seed)
+    kinds = items_of_kinds(present_in(views))
+    if len(kinds) < 2:
+        return np.sort(rng.choice(everyone, most, replace=False))
+    shares = [max(min(items.size, most // 6), items.size * most // everyone.size) for items, _ in kinds]
+    return np.sort(
+        np.concatenate([rng.choice(items, n, replace=False) for n, (items, _) in zip(shares, kinds, strict=True)])
+    )
+
+
 def _together(found: list[ClusterNumbers], candidates: Iterable[int] | None) -> ClusterNumbers:
-    """The number of items of several kinds, of which each was counted by itself."""
+    """The number of items of several kinds: the sum of theirs, or of the candidates the one that sums make up best."""
     n_items = sum(one.n_items for one in found)
     scores = [dict(zip(one.candidates.tolist(), one.score.tolist(), strict=True)) for one in found]
     total = best_sums([one or {1: 1.0} for one in scores])
     numbers = np.array(sorted(total)) if candidates is None else _numbers(candidates, n_items, 0.0, 0, 2)
     score = np.array([total.get(number, 0.0) for number in numbers.tolist()])
-    values = np.sort(np.concatenate([one.eigenvalues for one in found]))[::-1]
-    level = sum(one.communities for one in found)
-    modularity = sum(one.modularity * one.n_items for one in found) / n_items
-    return _decide(numbers, score, values, level, modularity, n_items)
+    return _decide(
+        numbers,
+        score,
+        np.sort(np.concatenate([one.eigenvalues for one in found]))[::-1],
+        sum(one.communities for one in found),
+        sum(one.modularity * one.n_items for one in found) / n_items,
+        n_items,
+        chosen=sum(one.n_clusters for one in found) if candidates is None else int(numbers[np.argmax(score)]),
+        is_guess=2 * sum(one.n_items for one in found if one.is_guess) > n_items or not score.any(),
+    )
 
 
 def _count(
     views: Views,
+    prepared: Prepared,
     candidates: Iterable[int] | None,
     seed: int,
     threads: Workers,
@@ -173,9 +200,9 @@ def _count(
     tick: Callable[[float], None],
 ) -> ClusterNumbers:
     """The number of one kind of items."""
-    points = _prepared(views, threads)
+    points = _weighed(views, prepared, threads)
     tick(gone[0])
-    points = _different(points, seed, threads)
+    points = without_copies(points, seed, threads)
     tick(gone[1])
     n_items = points.rows.shape[0]
     if n_items < _FEWEST or not points.names:
@@ -203,6 +230,13 @@ def _count(
     return _decide(numbers, score, values, level, coarse.modularity(groups), n_items, noise)
 
 
+def _weighed(views: Views, prepared: Prepared, threads: Workers) -> Points:
+    """Every view that varies, side by side, with as much say as a fit would give it."""
+    says = view_says(views, prepared, _ROUGHLY, threads).weights
+    parts = [(prepared.points[name], prepared.speaking[name]) for name, _ in prepared.acting]
+    return points_of(prepared.acting, views.n_items, parts, threads, says)
+
+
 def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
     """The largest eigenvalues, falling; those of every connected part by itself.
 
@@ -220,47 +254,6 @@ def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
         else:
             found.append(leading_eigenpairs(piece, n_values, seed=seed)[0])
     return np.sort(np.concatenate(found))[::-1][:n_values]
-
-
-def _prepared(views: Views, threads: Workers) -> Points:
-    """Every view that varies, side by side, with as much say as a fit would give it."""
-    found = prepare(views, "rank", threads)
-    says = view_says(views, found, _ROUGHLY, threads).weights
-    parts = [(found.points[name], found.speaking[name]) for name, _ in found.acting]
-    return points_of(found.acting, views.n_items, parts, threads, says)
-
-
-def _different(points: Points, seed: int, threads: Workers) -> Points:
-    """One of each kind of items, and of near copies the first: else copies would be each other's only neighbours.
-
-    Near copies are at most a fifth as far apart as any two items usually are, and a third as far as the tenth neighbour
-    of either: whatever has ten more like itself is a group and stays.
-    """
-    points = points.of(np.unique(kinds_of(points), return_index=True)[1])
-    n_items = points.rows.shape[0]
-    if n_items <= _FEW:
-        return points
-    near = nearest_neighbours(points.rows, _NEIGHBOURS, threads, seed=seed)
-    others = np.random.default_rng(seed).permutation(n_items)
-    usual = float(np.median(_distances(points.rows, others)))
-    limit = np.minimum(_COPIES * usual, _distances(points.rows, near[:, -1]) / 3)
-    is_first = np.ones(n_items, dtype=bool)
-    pairs = []
-    for column in near.T:
-        close = _distances(points.rows, column) <= np.minimum(limit, limit[column])
-        pairs += [sorted(pair) for pair in zip(np.flatnonzero(close).tolist(), column[close].tolist(), strict=True)]
-    for first, second in sorted(pairs):
-        if is_first[first]:
-            is_first[second] = False
-    return points.of(np.flatnonzero(is_first))
-
-
-def _distances(rows: Singles, others: Places | NDArray[np.int32]) -> Floats:
-    """How far each row is from another one."""
-    blocks = row_blocks(rows.shape[0], 16 * max(1, rows.shape[1]))
-    return np.concatenate(
-        [np.sqrt(((rows[block] - rows[others[block]]).astype(np.float64) ** 2).sum(axis=1)) for block in blocks]
-    )
 
 
 def _neighbour_lists(
@@ -333,10 +326,18 @@ def _decide(
     modularity: float,
     n_items: int,
     noise: Floats | None = None,
+    *,
+    chosen: int | None = None,
+    is_guess: bool = False,
 ) -> ClusterNumbers:
-    """The number and its reason; ``noise``: with few columns, the eigenvalues of items like these without groups."""
+    """The number and its reason; ``noise``: with few columns, the eigenvalues of items like these without groups.
+
+    ``chosen``: of several kinds of items, where a score of 0 is no number at all; ``is_guess``: of most of them.
+    """
+    least = -np.inf if chosen is None else 0.0
 
     def best(where: NDArray[np.bool_]) -> int | None:
+        where = where & (score > least)
         return int(numbers[where][np.argmax(score[where])]) if where.any() else None
 
     def elsewhere(number: int) -> tuple[int | None, float]:
@@ -345,9 +346,9 @@ def _decide(
         mine = float(score[numbers == number][0])
         return other, float(score[numbers == other][0]) / mine if other is not None and mine > 0 else 0.0
 
-    chosen = int(numbers[np.argmax(score)])
+    is_sum, chosen = chosen is not None, int(numbers[np.argmax(score)]) if chosen is None else chosen
     runner_up, rival = elsewhere(chosen)
-    if noise is None and runner_up is not None and runner_up > chosen and rival >= _EQUAL:
+    if noise is None and not is_sum and runner_up is not None and runner_up > chosen and rival >= _EQUAL:
         chosen = runner_up
         runner_up, rival = elsewhere(chosen)
     coarser = best(numbers <= 0.72 * chosen)
@@ -356,16 +357,20 @@ def _decide(
         f"{name}: {number}" for name, number in (("coarser", coarser), ("finer", finer)) if number is not None
     )
     levels = f" {levels[0].upper()}{levels[1:]}." if levels else ""
+    is_guess |= noise is not None and bool(
+        1.0 - values[chosen - 1] > _LESS * (1.0 - noise[min(chosen, noise.size) - 1])
+    )
     if modularity < _GROUPED:
         reason = f"These items hardly form groups; {chosen} is a guess.{levels}"
-    elif noise is not None and 1.0 - values[chosen - 1] > _LESS * (1.0 - noise[min(chosen, noise.size) - 1]):
+    elif is_guess:
         reason = f"Items without groups would fall apart as clearly; {chosen} is a guess.{levels}"
     elif rival < _CLEAR:
         reason = f"{chosen} clusters: the neighbours of the items fall apart most clearly there.{levels}"
     else:
         reason = f"{chosen} clusters; {runner_up} would do almost as well.{levels}"
+    is_guess |= modularity < _GROUPED
     found = (chosen, reason, coarser, finer, runner_up, rival, numbers, score, values, level, modularity, n_items)
-    return ClusterNumbers(*found)
+    return ClusterNumbers(*found, is_guess)
 
 
 def _too_few(n_items: int) -> ClusterNumbers:
