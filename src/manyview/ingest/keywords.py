@@ -19,6 +19,8 @@ from .xmp import Name, read_packet
 __all__ = ["LONGEST", "MOST", "Keywords", "gather", "in_brackets", "listed", "read_keywords", "same_strokes", "tidy"]
 
 _WORD = re.compile(r"\s*(\"[^\"]*\"|'[^']*'|[^,\[\]]+)")
+_BACKSLASH = re.compile(r'(?<!\\)(?:\\\\)*\\(?!["\\]|u[0-9a-fA-F]{4})')
+"""One that stands before something that no program has to write so."""
 _key = lru_cache(100_000)(match_key)
 
 LONGEST = 500
@@ -128,10 +130,12 @@ def listed(line: str) -> list[str]:
 
 def in_brackets(line: str) -> list[str]:
     """Keywords of a list that may be written in brackets, each of them in quotes or not."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        found = None
+    found = None
+    if not _BACKSLASH.search(line):  # of a path on Windows, say
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            pass
     if isinstance(found, list) and all(isinstance(word, str) for word in found):
         return found
     return [word.strip().strip("\"'") for word in _WORD.findall(line)]

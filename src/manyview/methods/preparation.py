@@ -33,10 +33,10 @@ _WIDTHS = ("15", "30", "60", "100")
 _CLEARLY = 1.10  # another scaling has to agree so much better than the default,
 _ERRORS = 3.0  # and by so many standard errors
 _WAYS = {
-    "minmax": "scaled to ranges instead of ranks",
-    "raw": "left in its own units instead of ranks",
-    "sqrt": "scaled by roots instead of ranks",
-    "cos": "compared by directions instead of ranks",
+    "minmax": "scaled to ranges instead of the usual way",
+    "raw": "left in its own units",
+    "sqrt": "scaled by roots instead of the usual way",
+    "cos": "compared by directions instead of the usual way",
 }
 
 

@@ -115,8 +115,8 @@ def test_the_choice_is_told():
     agreement = {"a": {"rank": 0.5, "cos": 0.6}, "b": {"15": 0.3, "100": 0.2}, "c": {"rank": 0.4, "cos": 0.4}}
     said = told({"a": "cos", "b": "15", "c": "rank"}, agreement)
     assert said[0] == (
-        "view a was compared by directions instead of ranks: its neighbours then agree 20 % more with what the other "
-        "views say."
+        "view a was compared by directions instead of the usual way: its neighbours then agree 20 % more with what the "
+        "other views say."
     )
     assert said[1].startswith("view b was cut to 15 dimensions: its neighbours then agree 50 % more")
     assert len(said) == 2
