@@ -309,8 +309,8 @@ def test_tables(four, tmp_path):
 
     with open(tmp_path / "t.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert rows[0]["accepted"] == "'=cmd()|dog;cat" and rows[1]["accepted"] == "'@x"
-    assert rows[0]["tags"].split("|") == ["even", "number 0", "=cmd()", "dog;cat"] and rows[3]["tags"] == ""
+    assert rows[0]["accepted"] == '["=cmd()", "dog;cat"]' and rows[1]["accepted"] == '["@x"]'
+    assert json.loads(rows[0]["tags"]) == ["even", "number 0", "=cmd()", "dog;cat"] and rows[3]["tags"] == ""
     four.apply("json", output=tmp_path / "t.json")
     items = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["items"]
     assert items[0]["accepted"] == ["=cmd()", "dog;cat"] and items[2]["tags"] == ["even", "number 2"]
