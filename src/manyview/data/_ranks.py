@@ -11,7 +11,7 @@ from ..types import Floats, Places
 __all__ = ["KNOTS", "has_group_apart", "rank_heights"]
 
 KNOTS = 512  # points of a feature's distribution kept for new items
-_WIDEST = 1.2  # of the deviation of ranks: evenly spread noise, which says nothing, would otherwise outweigh all else
+_WIDEST = 1.3  # of the deviation of ranks: evenly spread noise, which says nothing, would otherwise outweigh all else
 
 
 def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
@@ -19,7 +19,7 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
 
     Ranks are for tails: moved evenly to the range that ranks give them, values with a long tail huddle in a corner of
     it and vary less than ranks do. Values that do not, and those of which some lie apart from the rest, keep their
-    spacing, varying by at most a fifth more than ranks: those would only close the gaps between groups. The smallest
+    spacing, varying by at most 1.3 times as much as ranks: those would only close the gaps between groups. The smallest
     and the largest value have no say in this, and go no farther out than their ranks, so that no single one decides
     for all. None where all are the same.
     """
