@@ -98,21 +98,23 @@ def test_values_without_long_tails_keep_their_spacing_and_tails_do_not(seed):
 def test_spacing_or_ranks_by_hand():
     quantiles = ndtri(np.array([1, 3, 5, 7, 9, 11]) / 12)  # -1.38, -0.67, -0.21, ...; the inner four deviate by 0.5
     assert rank_heights(np.array([0.0, 1, 4, 5, 8, 30]))[0] == pytest.approx(quantiles)  # evenly: 0.48
-    # 1 to 9 evenly from -0.67 to 0.67 deviate by 0.67, of which 0.65 may be; 0 and 14 go on evenly, to the ends at most
-    heights = rank_heights(np.array([0.0, 1, 1.1, 8.9, 9, 14]))[0]
-    even = np.array([-5.0, -4, -3.9, 3.9, 4, 9]) / 4 * quantiles[4]
+    # of eight: 1 to 9 evenly from -0.89 to 0.89 have a variance of 0.75, and the ranks 0.35; twice that is the most.
+    # 0 and 14 go on evenly, to the ends at most
+    quantiles = ndtri(np.arange(1, 16, 2) / 16)
+    heights = rank_heights(np.array([0.0, 1, 1.1, 1.2, 8.8, 8.9, 9, 14]))[0]
+    even = np.array([-5.0, -4, -3.9, -3.8, 3.8, 3.9, 4, 9]) / 4 * quantiles[6]
     even[-1] = quantiles[-1]
-    factor = 1.3 * quantiles[1:5].std() / even[1:5].std()
+    factor = np.sqrt(2 * quantiles[1:7].var() / even[1:7].var())
     assert factor < 1 and even[0] > quantiles[0]
     assert heights == pytest.approx((even - even.mean()) * factor)
 
 
 def test_evenly_spread_values_do_not_outweigh_the_rest(seed, threads):
-    """They keep their spacing, and vary by at most 1.3 times as much as what is ranked, however many there are."""
+    """They keep their spacing, and have at most twice the variance of what is ranked, however many there are."""
     rng = np.random.default_rng(seed)
     for n in (100, 5_000):
         ranked, even = rank_heights(rng.exponential(size=n))[0], rank_heights(rng.random(n))[0]
-        assert even[np.argsort(even)[1:-1]].std() <= 1.31 * ranked[np.argsort(ranked)[1:-1]].std()
+        assert even[np.argsort(even)[1:-1]].std() <= 1.42 * ranked[np.argsort(ranked)[1:-1]].std()
 
 
 def test_a_small_group_apart_is_seen_and_tails_are_not(seed):

@@ -11,7 +11,7 @@ from ..types import Floats, Places
 __all__ = ["KNOTS", "has_group_apart", "rank_heights"]
 
 KNOTS = 512  # points of a feature's distribution kept for new items
-_WIDEST = 1.3  # of the deviation of ranks: evenly spread noise, which says nothing, would otherwise outweigh all else
+_WIDEST = 2.0  # of the variance of ranks: evenly spread noise, which says nothing, would otherwise outweigh all else
 
 
 def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
@@ -19,7 +19,7 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
 
     Ranks are for tails: moved evenly to the range that ranks give them, values with a long tail huddle in a corner of
     it and vary less than ranks do. Values that do not, and those of which some lie apart from the rest, keep their
-    spacing, varying by at most 1.3 times as much as ranks: those would only close the gaps between groups. The smallest
+    spacing, with at most twice the variance of ranks: those would only close the gaps between groups. The smallest
     and the largest value have no say in this, and go no farther out than their ranks, so that no single one decides
     for all. None where all are the same.
     """
@@ -38,7 +38,7 @@ def rank_heights(values: Any) -> tuple[Floats, Floats, Floats] | None:
     even = _evenly(exact[first], height, *ends)
     spread, ranked = _spread(even, inner), _spread(height, inner)
     if spread >= ranked:
-        height = even * min(1.0, _WIDEST * np.sqrt(ranked / spread)) if ranked > 0 else even
+        height = even * min(1.0, np.sqrt(_WIDEST * ranked / spread)) if ranked > 0 else even
     elif has_group_apart(exact):
         height = _evenly(exact[first], height, 0, counts.size - 1)
     height -= (height @ counts) / values.size
