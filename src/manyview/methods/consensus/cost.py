@@ -77,7 +77,7 @@ def parts_of_number(shape: Shape) -> tuple[float, float, float, float]:
     """Of preparing and weighing views, finding copies, finding neighbours, and of the communities and eigenvalues."""
     n, d = min(shape.n_items, _NUMBERED), shape.width
     pairs = 7e-11 * n * n * d
-    return _FIRST + 2e-7 * n * d + 2e-5 * n + _cost_of_says(shape), 0.4 * pairs, 0.6 * pairs, 1.8e-4 * n
+    return _FIRST + 2e-7 * n * d + 2e-5 * n + _cost_of_says(shape), 0.4 * pairs, 0.6 * pairs, 3.4e-4 * n
 
 
 def _cost_of_says(shape: Shape) -> float:

@@ -34,17 +34,20 @@ __all__ = ["ClusterNumbers", "count_clusters"]
 _MOST_ITEMS = 6_000
 _MOST_VECTORS = 250
 _DENSE = 400
-_NEIGHBOURS = 10
+_FINE, _MIDDLE, _COARSE = 5, 10, 20
+"""Neighbours of an item in three graphs: what only one of them shows is chance, or a level that nobody asked for."""
 _FEWEST = 4
 """Different items it takes to find a number."""
 _FEW = 60
 """Items below which two groups are considered in any number of columns; else a coarse division in two hides all."""
-_TEXT, _OTHER = 0.3, 2.0
-"""Where to look, in communities: those of texts are too many, those of everything else too few."""
+_SHARE = 0.3
+"""Of a group, the neighbours of an item among which as many communities show as there are groups, or"""
+_TEXT, _OTHER = 1.0, 1.4
+"""times as many: of everything but texts too few show."""
+_WIDTH = 0.5
+"""How far from there to look, as a logarithm."""
 _WORDS = 10
 """Entries per row from which a sparse view is a text."""
-_EQUAL = 0.9
-"""A larger number whose score is so near the best is taken: a cluster too many is one click, a lump hides things."""
 _CLEAR = 0.5
 """A rival below this share of the best score leaves no doubt."""
 _GROUPED = 0.35
@@ -65,10 +68,9 @@ class ClusterNumbers:
     """A suggested number of clusters, its rivals, and what they were chosen by.
 
     ``candidates`` (m,) are the numbers looked at, ``score`` (m,) how clearly the neighbours fall apart at each: the gap
-    between two ``eigenvalues`` of their graph, less the farther from where the ``communities`` (a mean of two counts)
+    between two ``eigenvalues`` of their graphs, less the farther from where the ``communities`` (a mean of two counts)
     say. ``coarser`` and ``finer`` are the best numbers well below and well above, ``runner_up`` the best one outside
-    0.8 to 1.25 times the suggested, with ``rival`` times its score (more than 1 where the larger of two near equal ones
-    was taken); None where there is none. ``modularity`` of the
+    0.8 to 1.25 times the suggested, with ``rival`` times its score; None where there is none. ``modularity`` of the
     communities says how far the items form groups at all. ``reason`` says it in words. Of items of several kinds,
     which were counted each by themselves, ``n_clusters`` and ``communities`` are sums, ``modularity`` a mean, and the
     score of a number is the best product of scores with that sum, each beside its best.
@@ -130,12 +132,15 @@ def count_clusters(
     candidates : the only numbers to consider; all that make sense where None
     max_items : larger collections are represented by so many items, at most 6,000, drawn with the seed
 
-    The graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
-    largest gap; but where a coarse division exists, that is always among the first. So gaps count by their distance
-    from c L, L the number of Louvain communities (geometric mean with 5 and with 10 neighbours) and c = 0.3 for texts,
-    2 for all else: score(k) = (lambda_k - lambda_k+1) exp(-ln(k / (c L))^2 / 2). With up to 32 columns in all there
-    are as many communities as there is room for, whatever the groups. Then 2 is considered too, and score(k) =
-    ln((1 - lambda_k+1 + 0.02) / (1 - lambda_k + 0.02)); the reason tells where items without groups would look alike.
+    A graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
+    largest gap; lambda is their mean over the graphs of 5 and of 20 neighbours, since small groups show in the one,
+    large ones in the other. But where a coarse division exists, that is always among the first. So gaps count by their
+    distance from c L, L(k) the number of Louvain communities with 0.3 n / k neighbours (found with 5, 10 and 20, and
+    between them on a straight line of logarithms) and c = 1 for texts, 1.4 for all else:
+    score(k) = (lambda_k - lambda_k+1) exp(-(ln(k / (c L(k))) / 0.5)^2 / 2). With up to 32 columns in all there are as
+    many communities as there is room for, whatever the groups. Then 2 is considered too, lambda is that of 10
+    neighbours, and score(k) = ln((1 - lambda_k+1 + 0.02) / (1 - lambda_k + 0.02)); the reason tells where items
+    without groups would look alike.
     From 50 items on a view has as much say in all of this as a fit would give it: one of noise has next to none.
     Items of different kinds, which have no view in common, are counted each by themselves.
     """
@@ -207,27 +212,30 @@ def _count(
     n_items = points.rows.shape[0]
     if n_items < _FEWEST or not points.names:
         return _too_few(n_items)
-    count = min(_NEIGHBOURS, max(3, round(n_items / 8)), n_items - 2)
-    fine, coarse = (_graph(points, found, threads) for found in _neighbour_lists(points, count, seed, threads))
-    tick(gone[2])
-    W = coarse.part(np.arange(n_items))
-    groups = communities(W, seed)
-    n_fine = int(communities(fine.part(np.arange(n_items)), seed).max()) + 1
-    level = float(np.sqrt(n_fine * (groups.max() + 1.0)))
-    n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
     is_narrow = points.width <= _NARROW
+    counts = _few_of((_FINE, _MIDDLE) if is_narrow else (_FINE, _MIDDLE, _COARSE), n_items)
+    graphs = _graphs(points, counts, seed, threads)
+    tick(gone[2])
+    parts = [graph.part(np.arange(n_items)) for graph in graphs]
+    groups = [communities(W, seed) for W in parts]
+    found = np.array([labels.max() + 1.0 for labels in groups])
+    level = float(np.sqrt(found[0] * found[1]))
+    n_vectors = int(min(n_items // 2 if n_items < 200 else n_items // 3, max(20, 4 * level + 2), _MOST_VECTORS))
     numbers = _numbers(candidates, n_items, level, n_vectors, 2 if is_narrow or n_items < _FEW else 3)
     n_vectors = max(n_vectors, int(numbers[-1]) + 1)
-    values = _eigenvalues(normalised_graph(W), n_vectors, seed)
-    numbers = numbers[numbers < values.size]
     noise = None
     if is_narrow:
+        values = _eigenvalues(normalised_graph(parts[1]), n_vectors, seed)
+        numbers = numbers[numbers < values.size]
         score = _falling(values, numbers)
-        noise = _without_groups(points, count, n_vectors, seed, threads)
+        noise = _without_groups(points, n_vectors, seed, threads)
     else:
-        centre = level * (_TEXT if _is_text(views[points.heard]) else _OTHER)
-        score = (values[numbers - 1] - values[numbers]) * np.exp(-(np.log(numbers / centre) ** 2) / 2)
-    return _decide(numbers, score, values, level, coarse.modularity(groups), n_items, noise)
+        values = _mean([_eigenvalues(normalised_graph(parts[i]), n_vectors, seed) for i in (0, 2)])
+        numbers = numbers[numbers < values.size]
+        centre = _communities_beside(numbers, counts, found, n_items)
+        centre *= _TEXT if _is_text(views[points.heard]) else _OTHER
+        score = (values[numbers - 1] - values[numbers]) * np.exp(-((np.log(numbers / centre) / _WIDTH) ** 2) / 2)
+    return _decide(numbers, score, values, level, graphs[1].modularity(groups[1]), n_items, noise)
 
 
 def _weighed(views: Views, prepared: Prepared, threads: Workers) -> Points:
@@ -256,20 +264,32 @@ def _eigenvalues(graph: Any, n_values: int, seed: int) -> Floats:
     return np.sort(np.concatenate(found))[::-1][:n_values]
 
 
-def _neighbour_lists(
-    points: Points, count: int, seed: int, threads: Workers
-) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int32]]]:
-    """Neighbours in every space, at most 5 of them and all of them."""
-    found = []
-    for space in points.spaces(at_least=2):
-        found.append(nearest_neighbours(space.rows, min(count, space.items.size - 1), threads, seed=seed))
-    return [near[:, :5] for near in found], found
+def _mean(found: list[Floats]) -> Floats:
+    fewest = min(values.size for values in found)
+    return np.asarray(np.mean([values[:fewest] for values in found], axis=0))
 
 
-def _graph(points: Points, found: list[NDArray[np.int32]], threads: Workers) -> NeighbourGraph:
-    """All views together have as much weight as the single ones."""
+def _few_of(counts: Iterable[int], n_items: int) -> list[int]:
+    """So many neighbours, but no more than a quarter of the items."""
+    return [min(count, max(3, round(n_items / 4)), n_items - 2) for count in counts]
+
+
+def _communities_beside(numbers: Places, counts: list[int], found: Floats, n_items: int) -> Floats:
+    """Of so many groups each, the communities that show among a share of a group, between the counted ones."""
+    different, first = np.unique(counts, return_index=True)
+    share = np.clip(_SHARE * n_items / numbers, different[0], different[-1])
+    return np.exp(np.interp(np.log(share), np.log(different), np.log(found[first])))
+
+
+def _graphs(points: Points, counts: list[int], seed: int, threads: Workers) -> list[NeighbourGraph]:
+    """The graphs of so many neighbours; all views together have as much weight as the single ones."""
+    n_items = points.rows.shape[0]
     spaces = points.spaces(at_least=2)
-    return NeighbourGraph(points.rows.shape[0], spaces, found, points.shares(spaces), threads)
+    found = [
+        nearest_neighbours(space.rows, min(counts[-1], space.items.size - 1), threads, seed=seed) for space in spaces
+    ]
+    shares = points.shares(spaces)
+    return [NeighbourGraph(n_items, spaces, [near[:, :k] for near in found], shares, threads) for k in counts]
 
 
 def _falling(values: Floats, numbers: Places) -> Floats:
@@ -278,7 +298,7 @@ def _falling(values: Floats, numbers: Places) -> Floats:
     return np.asarray(leak[numbers] - leak[numbers - 1])
 
 
-def _without_groups(points: Points, count: int, n_vectors: int, seed: int, threads: Workers) -> Floats:
+def _without_groups(points: Points, n_vectors: int, seed: int, threads: Workers) -> Floats:
     """The eigenvalues of as many items that form no groups, normal with this covariance: the mean of three draws."""
     n_items, width = points.rows.shape
     covariance = np.cov(points.rows, rowvar=False, dtype=np.float64).reshape(width, width)
@@ -287,10 +307,9 @@ def _without_groups(points: Points, count: int, n_vectors: int, seed: int, threa
     for _ in range(3):
         rows = rng.multivariate_normal(np.zeros(width), covariance, n_items, method="eigh")
         cloud = replace(points, rows=rows.astype(np.float32))
-        graph = _graph(cloud, _neighbour_lists(cloud, count, seed, threads)[1], threads)
+        graph = _graphs(cloud, _few_of([_MIDDLE], n_items), seed, threads)[0]
         found.append(_eigenvalues(normalised_graph(graph.part(np.arange(n_items))), n_vectors, seed))
-    fewest = min(values.size for values in found)
-    return np.asarray(np.mean([values[:fewest] for values in found], axis=0))
+    return _mean(found)
 
 
 def _is_text(views: Views) -> bool:
@@ -346,11 +365,8 @@ def _decide(
         mine = float(score[numbers == number][0])
         return other, float(score[numbers == other][0]) / mine if other is not None and mine > 0 else 0.0
 
-    is_sum, chosen = chosen is not None, int(numbers[np.argmax(score)]) if chosen is None else chosen
+    chosen = int(numbers[np.argmax(score)]) if chosen is None else chosen
     runner_up, rival = elsewhere(chosen)
-    if noise is None and not is_sum and runner_up is not None and runner_up > chosen and rival >= _EQUAL:
-        chosen = runner_up
-        runner_up, rival = elsewhere(chosen)
     coarser = best(numbers <= 0.72 * chosen)
     finer = best((numbers >= 1.35 * chosen) & (numbers <= 3 * chosen))
     levels = ", ".join(
