@@ -11,7 +11,7 @@ from .draws import draws
 from .n_clusters import summary, tables_of
 from .table import Table
 
-_FIRST_SEEDS = (2_000, 2_100, 2_200, 2_300, 2_400)
+_FIRST_SEEDS = (5_000, 5_100, 5_200, 5_300, 5_400)
 
 
 def tables(quick: bool) -> Iterator[Table]:
