@@ -9,7 +9,7 @@ from manyview import ConsensusClustering
 from manyview.blocks import workers
 from manyview.errors import ParameterError
 from manyview.methods.consensus import levels as module
-from manyview.methods.consensus._graph import NeighbourGraph, Space
+from manyview.methods.consensus._graph import NeighbourGraph, Space, few_neighbours
 
 
 def nested_blobs(n_items=160, seed=0):
@@ -59,6 +59,22 @@ def test_finer_levels_find_blobs_that_the_fit_had_joined():
     X, fine = nested_blobs()
     model = ConsensusClustering(4, random_state=0, n_jobs=1).fit(X)
     assert manyview.metrics.adjusted_rand_index(fine, model.cut(8)) > 0.99
+
+
+def test_twelve_items_have_finer_levels_too(seed):
+    groups, rng = np.repeat(np.arange(4), 3), np.random.default_rng(seed)
+    centres = 8 * np.eye(4, 6)[groups]
+    X = {name: centres + rng.normal(size=(12, 6)) for name in "ab"}
+    model = ConsensusClustering(2, random_state=0, n_jobs=1).fit(X)
+    assert module.level_range(model.levels_) == (2, 4)
+    assert manyview.metrics.adjusted_rand_index(groups, model.cut(4)) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "n_items", "expected"), [(10, 40, 10), (10, 5000, 10), (10, 32, 8), (10, 12, 3), (10, 5, 3), (2, 12, 2)]
+)
+def test_neighbours_are_no_more_than_a_quarter_of_the_items(asked, n_items, expected):
+    assert few_neighbours(asked, n_items) == expected
 
 
 def test_a_model_at_a_level_places_new_items_there(fitted, tmp_path):

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from ...blocks import Workers, row_blocks
 from ...types import Floats, Places
 
-__all__ = ["Memberships", "NeighbourGraph", "Space", "mixed_operator"]
+__all__ = ["Memberships", "NeighbourGraph", "Space", "few_neighbours", "mixed_operator"]
+
+_SHARE = 0.25
+_FEWEST = 3
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,11 @@ class Space:
     key: int  # by which its random numbers are found
     rows: NDArray[np.float32]
     items: NDArray[np.int32]
+
+
+def few_neighbours(n_neighbours: int, n_items: int) -> int:
+    """So many neighbours, but of few items only a quarter: where each is near half of all, no groups show."""
+    return min(n_neighbours, max(_FEWEST, round(_SHARE * n_items)))
 
 
 class Memberships:

@@ -27,6 +27,7 @@ from ...types import Floats, Places
 from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views, outside, say
 from ..preparation import Prepared, prepare
 from ._electors import numbered, representatives, voters, warn_if_few
+from ._graph import few_neighbours
 from ._landmarks import Fitted, choose_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
 from ._say import different_stories, view_says
@@ -67,7 +68,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         gives one more or less weight than the 1 of the others. A number in the list says how many to make beside
         them (10).
     n_neighbors : int, default=10
-        Nearest neighbours per item and space. Exact up to 8,000 items; above, sought in nearby cells.
+        Nearest neighbours per item and space, but no more than a quarter of the different items (at least 3). Exact
+        up to 8,000 items; above, sought in nearby cells.
     landmarks : "auto", int or None, default="auto"
         How many items vote. The others go where ``predict`` would put them: time and memory of the votes then do not
         grow with the collection, and views may lie on disk. "auto": 100,000, or as many as 2 GB have room for. None:
@@ -212,10 +214,11 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         engine: Engine,
     ) -> list[Any]:
         """Let every item vote, and store the results; the members from elsewhere that were heard."""
-        n_neighbours = int(self.n_neighbors if self.neighbours == "deprecated" else self.neighbours)
+        asked = int(self.n_neighbors if self.neighbours == "deprecated" else self.neighbours)
         points = self._learn_points(views, n_clusters, engine.threads)
         everyone = np.flatnonzero(views.mask.any(axis=1))
         kinds = kinds_of(points.of(everyone))
+        n_neighbours = few_neighbours(asked, int(kinds.max()) + 1)
         voting = voters(kinds, n_neighbours)
         electors = points.of(everyone[voting])
         if n_clusters == 1 or kinds.max() < n_clusters or not points.names:
