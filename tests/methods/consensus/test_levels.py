@@ -63,7 +63,7 @@ def test_finer_levels_find_blobs_that_the_fit_had_joined():
 
 def test_twelve_items_have_finer_levels_too(seed):
     groups, rng = np.repeat(np.arange(4), 3), np.random.default_rng(seed)
-    centres = 8 * np.eye(4, 6)[groups]
+    centres = 8 * np.eye(4, 6)[groups] + 8 * np.eye(4, 6, k=4)[groups // 2]
     X = {name: centres + rng.normal(size=(12, 6)) for name in "ab"}
     model = ConsensusClustering(2, random_state=0, n_jobs=1).fit(X)
     assert module.level_range(model.levels_) == (2, 4)
@@ -178,8 +178,17 @@ def test_two_means_by_hand():
     assert module._two_means(rows).tolist() == [False] * 3 + [True] * 5
     lonely = np.array([[0.0], [5.0], [5.1], [5.2], [5.3], [5.4]])
     side = module._two_means(lonely)
-    assert side.sum() == 3, "one item is no part: the halves of the median stay"
+    assert side.sum() == 3, "one item is no part: two halves stay"
     assert module._two_means(lonely[:5]) is None
+
+
+def test_the_cut_of_numbers_is_the_best_of_all_tried_one_by_one(seed):
+    numbers = np.random.default_rng(seed).gamma(0.5, size=30).round(1)
+    tried = [numbers > value for value in np.unique(numbers)]
+    tried = [above for above in tried if min(above.sum(), (~above).sum()) >= 3]
+    spreads = [sum(part.var() * part.size for part in (numbers[above], numbers[~above])) for above in tried]
+    found = module._two_means_of_numbers(numbers)
+    assert np.array_equal(found, tried[int(np.argmin(spreads))])
 
 
 @pytest.mark.parametrize("n_items", [150, 1500])  # fewer and more than a view's distribution has knots for new items
