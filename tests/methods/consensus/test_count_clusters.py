@@ -200,11 +200,11 @@ def test_large_collections_are_represented_by_a_sample(monkeypatch):
 
 
 def test_too_few_items_are_one_cluster():
-    for rows, words in ((1, "one different item is"), (3, "3 different items are")):
+    for rows, words in ((1, "one different item is"), (5, "5 different items are")):
         found = suggest_n_clusters(np.arange(2.0 * rows).reshape(rows, 2), random_state=0)
         assert found.n_clusters == 1 and words in found.reason
     assert suggest_n_clusters(np.ones((50, 3)), random_state=0).n_clusters == 1
-    for rows in (4, 5, 8):
+    for rows in (6, 8):
         found = suggest_n_clusters(np.random.default_rng(0).normal(size=(rows, 3)), random_state=0)
         assert 2 <= found.n_clusters <= rows // 2
 

@@ -36,8 +36,8 @@ _MOST_VECTORS = 250
 _DENSE = 400
 _FINE, _MIDDLE, _COARSE = 5, 10, 20
 """Neighbours of an item in three graphs: what only one of them shows is chance, or a level that nobody asked for."""
-_FEWEST = 4
-"""Different items it takes to find a number."""
+_FEWEST = 6
+"""Different items it takes to find a number: three for each of two clusters."""
 _FEW = 60
 """Items below which two groups are considered in any number of columns; else a coarse division in two hides all."""
 _SHARE = 0.3
