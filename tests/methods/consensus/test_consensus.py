@@ -19,6 +19,7 @@ from manyview.methods import neighbours as _neighbours
 from manyview.methods import spectral
 from manyview.methods.consensus import _members as _consensus_members
 from manyview.methods.consensus import _vote as _consensus_vote
+from manyview.methods.consensus._points import Points, kinds_of
 from manyview.testing import separated_views
 
 
@@ -346,5 +347,5 @@ def test_equal_items_are_recognised():
     rows = np.array([[1, 2], [0, 3], [1, 2], [-0.0, 3], [1, 2], [5, 5]], dtype=np.float32)
     present = np.ones((6, 1), dtype=bool)
     present[4] = False
-    same = _consensus_vote.Points(("a",), (1,), rows, np.array([0, 2]), present, np.ones(1))
-    assert _consensus_vote.kinds_of(same).tolist() == [0, 1, 0, 1, 2, 3]
+    same = Points(("a",), (1,), rows, np.array([0, 2]), present, np.ones(1), np.zeros(1, dtype=int))
+    assert kinds_of(same).tolist() == [0, 1, 0, 1, 2, 3]

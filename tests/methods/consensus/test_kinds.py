@@ -7,9 +7,17 @@ import pytest
 from scipy.sparse import csr_matrix, vstack
 from sklearn.metrics import adjusted_rand_score
 
+import manyview
 from manyview import ConsensusClustering, Views, suggest_n_clusters
 from manyview.errors import ViewWarning
-from manyview.methods.consensus._kinds import best_sums, covered, items_of_kinds, kinds_of_views, present_in
+from manyview.methods.consensus._kinds import (
+    best_sums,
+    covered,
+    items_of_kinds,
+    kind_columns,
+    kinds_of_views,
+    present_in,
+)
 
 
 def photographs(n, n_kinds, rng):
@@ -130,6 +138,42 @@ def test_a_few_items_of_another_kind_are_a_group():
     assert suggest_n_clusters(X, random_state=0).n_clusters == 6
     labels = ConsensusClustering(6).fit(X).labels_
     assert np.unique(labels[200:]).size == 1 and not np.isin(labels[200], labels[:200])
+
+
+@pytest.mark.parametrize("sizes", [(100, 120), (90, 12)])
+@pytest.mark.parametrize("n_clusters", [3, 9])
+def test_no_cluster_of_any_level_has_items_of_two_kinds(sizes, n_clusters, seed):
+    X, _ = mixed(*sizes, seed)
+    model = ConsensusClustering(n_clusters, random_state=0, n_jobs=1).fit(X)
+    is_text = np.arange(X.n_items) >= sizes[0]
+    low, high = model.level_range_
+    assert low == 2 and np.unique(model.cut(2)[is_text]).size == 1
+    for level in (2, n_clusters, high):
+        labels = model.cut(level)
+        assert not np.isin(labels[is_text], labels[~is_text]).any()
+        assert np.array_equal(model.at_level(level).predict(X), labels)
+
+
+def test_new_items_go_to_their_own_kind(seed, tmp_path):
+    X, _ = mixed(60, 15, seed, photo_kinds=3, document_kinds=2)
+    more, _ = mixed(30, 20, seed, photo_kinds=3, document_kinds=2)
+    model = ConsensusClustering(5, random_state=0, n_jobs=1).fit(X)
+    manyview.save(model, tmp_path / "model")
+    loaded = manyview.load(tmp_path / "model")
+    for new in (more, Views({"looks": more["looks"][:30]}), Views({"words": more["words"][30:]})):
+        labels = loaded.predict(new)
+        assert np.array_equal(labels, model.predict(new))
+        are_texts = np.arange(new.n_items) >= 30 if new is more else np.full(new.n_items, new.names == ("words",))
+        assert not np.isin(labels[are_texts], model.labels_[:60]).any()
+        assert not np.isin(labels[~are_texts], model.labels_[60:]).any()
+
+
+def test_columns_of_kinds_by_hand():
+    speaking = np.array([[True, False, False], [False, True, True], [True, True, False], [False, False, False]])
+    columns = kind_columns(speaking, np.array([0, 1, 1]), 2.0)
+    side = np.float32(np.sqrt(2.0))
+    assert columns.tolist() == [[side, 0], [0, side], [side, 0], [0, 0]]  # of both kinds: the first; of none: neither
+    assert kind_columns(speaking, np.zeros(3, dtype=int), 2.0).shape == (4, 0)
 
 
 def test_a_rare_kind_is_not_lost_in_a_sample(seed):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ...blocks import Workers, row_blocks
 from ...types import Floats, Places, Singles
 from ..neighbours import nearest_neighbours
-from ._vote import Points, kinds_of
+from ._points import Points, kinds_of
 
 __all__ = ["without_copies"]
 

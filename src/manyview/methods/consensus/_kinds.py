@@ -10,9 +10,9 @@ import numpy as np
 from ...arrays import is_sparse
 from ...data.views import Views
 from ...data.weighting import speaks
-from ...types import Mask, Places
+from ...types import Mask, Places, Singles
 
-__all__ = ["best_sums", "covered", "items_of_kinds", "kinds_of_views", "present_in"]
+__all__ = ["best_sums", "covered", "items_of_kinds", "kind_columns", "kinds_of_views", "present_in"]
 
 _SHARED = 0.1
 """Of the items of either side: views that share as many are about the same items."""
@@ -74,6 +74,19 @@ def items_of_kinds(speaking: Sequence[Mask]) -> list[tuple[Places, list[int]]]:
             found.append((np.flatnonzero(has & ~taken), mine))
         taken |= has
     return found
+
+
+def kind_columns(speaking: Mask, kinds: Places, far: float) -> Singles:
+    """(n, n_kinds): columns in which items of different kinds are as far apart as asked; none where all are of one.
+
+    ``speaking`` (n, n_views); an item of two kinds is of the one that comes first.
+    """
+    n_kinds = int(kinds.max(initial=0)) + 1
+    columns = np.zeros((speaking.shape[0], n_kinds if n_kinds > 1 else 0), dtype=np.float32)
+    for kind in range(columns.shape[1]):
+        mine = speaking[:, kinds == kind].any(axis=1) & ~columns.any(axis=1)
+        columns[mine, kind] = far / np.sqrt(2.0)
+    return columns
 
 
 def covered(speaking: Sequence[Mask]) -> list[float]:

@@ -19,7 +19,8 @@ from ...data.views import Views
 from ...engines.base import Engine, cut
 from ...types import Mask, Places
 from ..preparation import place_in
-from ._vote import Placed, place_new, points_of
+from ._points import points_of
+from ._vote import Placed, place_new
 
 __all__ = ["Fitted", "choose_landmarks", "place_items", "place_rest"]
 

@@ -3,108 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blocks import Workers, row_blocks
-from ...data.joining import side_by_side
+from ...blocks import Workers
 from ...data.nearest import nearest_among
 from ...data.views import Views
 from ...engines.base import Engine
 from ...steps import step
 from ...types import Floats, Mask, Places
-from ..gaps import fill_gaps
 from ..neighbours import EXACT, Cells, learn_cells, nearest_in_cells, nearest_neighbours
 from ..spectral import spectral_rows
 from ._association import Votes
 from ._candidates import best_partition
-from ._graph import Memberships, NeighbourGraph, Space
+from ._graph import Memberships, NeighbourGraph, Space, few_neighbours
 from ._members import Given, labels_of_new, own_members
+from ._points import Points
 from .levels import grow_levels, leaves_of_new
 
-__all__ = ["Outcome", "Placed", "Points", "kinds_of", "place_new", "points_of", "vote"]
+__all__ = ["Outcome", "Placed", "place_new", "vote"]
 
-_SILENT = 0.05  # a say that is next to none
 _ANCHORS = 100_000  # items that new ones are compared with
 _ROUNDING = 1e-6  # of a row's length
 _NEXT = 0.1  # of the distance to the second nearest item
-
-
-@dataclass(frozen=True)
-class Points:
-    """The scaled views that vary, side by side in order of their keys: their columns, and who has which."""
-
-    names: tuple[str, ...]
-    keys: tuple[int, ...]
-    rows: NDArray[np.float32]  # (n, all columns), filled where an item lacks the view (``gaps``)
-    edges: Places  # (n_views + 1,): where each view's columns start
-    present: NDArray[np.bool_]  # (n, n_views)
-    says: Floats  # (n_views,): how much each view counts, 1 for a full say
-
-    def spaces(self, at_least: int = 1) -> list[Space]:
-        """Everything with everybody, then each view with those that have it, if that many do."""
-        everyone = np.arange(self.rows.shape[0], dtype=np.int32)
-        spaces = [Space(None, 0, self.rows, everyone)]
-        for v, name in enumerate(self.names):
-            items = np.flatnonzero(self.present[:, v]).astype(np.int32)
-            columns = slice(self.edges[v], self.edges[v + 1])
-            if items.size >= at_least:
-                rows = self.rows[:, columns] if items.size == everyone.size else self.rows[items, columns]
-                spaces.append(Space(name, self.keys[v], rows, items))
-        return spaces
-
-    @property
-    def heard(self) -> list[str]:
-        """The views whose say is more than next to none."""
-        return [name for name, say in zip(self.names, self.says.tolist(), strict=True) if say > _SILENT]
-
-    @property
-    def width(self) -> int:
-        """How many columns the views that are heard have in all."""
-        return int(np.diff(self.edges)[self.says > _SILENT].sum())
-
-    def of(self, items: Places) -> Points:
-        """Some of the items, given by rising numbers; no copy of all of them."""
-        if items.size == self.rows.shape[0]:
-            return self
-        return Points(self.names, self.keys, self.rows[items], self.edges, self.present[items], self.says)
-
-    def shares(self, spaces: Sequence[Space]) -> list[float]:
-        """The share of every space in the neighbours: all views together have as much as all views one by one."""
-        says = dict(zip(self.names, self.says.tolist(), strict=True))
-        total = sum(says[space.name] for space in spaces if space.name is not None)
-        return [1.0 if space.name is None else says[space.name] / total for space in spaces]
-
-
-def points_of(
-    names: list[tuple[str, int]],
-    n_items: int,
-    parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]],
-    threads: Workers,
-    says: Floats | None = None,
-    state: dict[str, Any] | None = None,
-) -> Points:
-    """Views as points side by side: their names and keys, the rows of each, who has it, and how much say it has.
-
-    A view's share in squared distances is its say, which is 1 where none is given. What items lack is filled in from
-    each other, for new items from the fitted ones of ``state``.
-    """
-    says = np.ones(len(names)) if says is None else says
-    parts = [
-        (rows if say == 1.0 else rows * np.float32(np.sqrt(say)), has)
-        for (rows, has), say in zip(parts, says.tolist(), strict=True)
-    ]
-    edges = np.cumsum([0, *(rows.shape[1] for rows, _ in parts)])
-    present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
-    joined = side_by_side([rows for rows, _ in parts], present, [np.zeros(rows.shape[1]) for rows, _ in parts])
-    if state is None:
-        fill_gaps(joined, present, edges, threads)
-    elif state.get("gaps") == "filled":  # models of the first edition left them empty
-        fill_gaps(joined, present, edges, threads, (state["rows"], state["present"]))
-    return Points(tuple(name for name, _ in names), tuple(key for _, key in names), joined, edges, present, says)
 
 
 @dataclass(frozen=True)
@@ -121,26 +45,6 @@ class Outcome:
     shares: dict[str | None, float]
     state: dict[str, Any]  # what new items are placed by
     levels: dict[str, Any]  # the clusters above and below
-
-
-def kinds_of(points: Points) -> Places:
-    """A number for each item, the same for items that are equal in every view; numbered by first occurrence."""
-    n_items, width = points.rows.shape
-    odd = np.random.default_rng(0).integers(2**63, size=width, dtype=np.uint64) * 2 + 1
-    patterns = np.random.default_rng(1).integers(2**63, size=points.present.shape[1], dtype=np.uint64)
-    blocks = row_blocks(n_items, 16 * (width + 1))
-    hashes = np.empty(n_items, dtype=np.uint64)
-    for block in blocks:
-        bits = (points.rows[block] + np.float32(0.0)).view(np.uint32)  # -0 becomes 0
-        hashes[block] = (bits * odd).sum(axis=1, dtype=np.uint64)
-        hashes[block] += (points.present[block] * patterns).sum(axis=1, dtype=np.uint64)
-    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
-    leader = first[inverse]
-    for block in blocks:  # equal hashes by accident stay apart
-        differ = (points.rows[block] != points.rows[leader[block]]).any(axis=1)
-        differ |= (points.present[block] != points.present[leader[block]]).any(axis=1)
-        leader[block] = np.where(differ, np.arange(block.start, block.stop), leader[block])
-    return np.unique(leader, return_inverse=True)[1]
 
 
 def vote(
@@ -180,10 +84,15 @@ def vote(
                 near.append(near[0])  # a single view is everything
                 cells |= {space.name: cells[None]} if cells else {}
                 continue
-            count = min(n_neighbours, space.items.size - 1)
+            count = min(few_neighbours(n_neighbours, space.items.size), space.items.size - 1)
             if space.items.size > EXACT:
                 cells[space.name] = learn_cells(space.rows, threads, seed, engine)
             near.append(nearest_neighbours(space.rows, count, threads, seed=seed, cells=cells.get(space.name)))
+            if space.name is None:
+                for items in points.items_of_kinds:
+                    few = min(few_neighbours(count, items.size), items.size - 1)
+                    if 0 < few < count:
+                        near[0][items] = _in_turn(items[nearest_neighbours(points.rows[items], few, threads)], count)
             tick(sum(space.rows.size for space in spaces[:done]))
         graph = NeighbourGraph(n_items, spaces, near, weights, threads)
     votes = Votes(alpha, graph, memberships, threads)
@@ -200,6 +109,7 @@ def vote(
     state = {
         "rows": np.ascontiguousarray(points.rows[anchors]),
         "present": points.present[anchors],
+        "view_kinds": points.view_kinds,
         "gaps": "filled",
         "labels": numbers[anchors],
         "leaves": levels["leaves"][anchors],
@@ -231,6 +141,11 @@ def vote(
         state=state,
         levels=levels,
     )
+
+
+def _in_turn(near: NDArray[np.int32], count: int) -> NDArray[np.int32]:
+    """So many neighbours of items that have fewer: these again and again."""
+    return near[:, np.arange(count) % near.shape[1]]
 
 
 def _by_size(labels: Places) -> Places:
@@ -282,7 +197,7 @@ def place_new(
     eigenvectors instead of clusters: there the votes t give the row t U (Nystrom), and the nearest centre decides.
     ``given`` are the new items' labels by the members that came from elsewhere; None: those are asked.
     """
-    fitted = Points(points.names, points.keys, state["rows"], points.edges, state["present"], points.says)
+    fitted = replace(points, rows=state["rows"], present=state["present"])
     if "table" not in state:  # so few kinds of items that the nearest one decides
         labels = state["labels"][nearest_among(points.rows, fitted.rows, 1, threads)[:, 0]]
         return Placed(labels, labels.astype(np.int32), np.empty((labels.size, 0), dtype=np.int32))
@@ -295,12 +210,16 @@ def place_new(
     near_all = np.empty((0, 0), dtype=np.int32)
     for name, space in spaces.items():
         if name in known:
-            count = min(state["n_neighbours"], known[name].items.size)
+            count = _count(state, known[name].items.size)
             if name in cells:
                 near = nearest_in_cells(space.rows, known[name].rows, cells[name], count, threads)
             else:
                 near = nearest_among(space.rows, known[name].rows, count, threads)
             near = known[name].items[near]
+            for mine, theirs in zip(points.items_of_kinds, fitted.items_of_kinds, strict=True) if name is None else ():
+                if 0 < (few := _count(state, theirs.size)) < count:
+                    own = nearest_among(points.rows[mine], fitted.rows[theirs], few, threads)
+                    near[mine] = _in_turn(theirs[own], count)
             near_all = near if name is None else near_all
             from_graph[space.items] += shares[name] * _received(state, near, n_vectors)
             degrees[space.items] += shares[name]
@@ -327,15 +246,22 @@ def place_new(
     return Placed(found, leaves, members)
 
 
+def _count(state: dict[str, Any], n_items: int) -> int:
+    """How many neighbours new items have among so many; models of the first editions took all they could have."""
+    asked = state["n_neighbours"]
+    return min(few_neighbours(asked, n_items) if "view_kinds" in state else asked, n_items)
+
+
 def _are_fitted(points: Points, fitted: Points, near: NDArray[np.int32]) -> Mask:
     """Which new items are the fitted one that is nearest: not to be told from it, or with the next one ten times as
     far. New items are placed between the knots of a view's distribution, so equal ones are near, not the same."""
     here = np.repeat(points.present, np.diff(points.edges), axis=1)
+    mine, theirs = points.rows[:, : here.shape[1]], fitted.rows[:, : here.shape[1]]
 
     def apart(which: NDArray[np.int32]) -> Floats:
-        return np.sqrt((np.where(here, points.rows - fitted.rows[which], 0.0) ** 2).sum(axis=1))
+        return np.sqrt((np.where(here, mine - theirs[which], 0.0) ** 2).sum(axis=1))
 
-    distance, length = apart(near[:, 0]), np.sqrt((points.rows**2).sum(axis=1))
+    distance, length = apart(near[:, 0]), np.sqrt((mine**2).sum(axis=1))
     same = distance <= _ROUNDING * length
     if near.shape[1] > 1:
         same |= distance <= _NEXT * apart(near[:, 1])

@@ -30,8 +30,9 @@ from ._electors import numbered, representatives, voters, warn_if_few
 from ._graph import few_neighbours
 from ._landmarks import Fitted, choose_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
+from ._points import Points, kinds_of, points_of
 from ._say import different_stories, view_says
-from ._vote import Outcome, Points, kinds_of, points_of, vote
+from ._vote import Outcome, vote
 from .cost import cost_of_steps, number_of_landmarks, seconds_to_place, shape_of
 from .levels import cut_levels, level_nodes, level_range, place_in_level, single_level
 
@@ -228,7 +229,13 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
                 warn_if_few(n_kinds, n_clusters)
             few = electors.of(np.arange(voting.size if numbers.any() else 1))  # one stands for all that are alike
             labels = numbers[: few.rows.shape[0]]
-            self.state_ = {"rows": few.rows, "present": few.present, "gaps": "filled", "labels": labels}
+            self.state_ = {
+                "rows": few.rows,
+                "present": few.present,
+                "view_kinds": few.view_kinds,
+                "gaps": "filled",
+                "labels": labels,
+            }
         else:
             warn_if_few(electors.rows.shape[0], n_clusters)
             if previous is not None:

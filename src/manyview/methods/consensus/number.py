@@ -25,8 +25,8 @@ from ._communities import communities
 from ._copies import without_copies
 from ._graph import NeighbourGraph, few_neighbours
 from ._kinds import best_sums, items_of_kinds, present_in
+from ._points import Points, points_of
 from ._say import view_says
-from ._vote import Points, points_of
 from .cost import parts_of_number, shape_of
 
 __all__ = ["ClusterNumbers", "count_clusters"]
