@@ -23,7 +23,7 @@ from ..preparation import Prepared, has_words, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._copies import without_copies
-from ._graph import NeighbourGraph, few_neighbours
+from ._graph import NeighbourGraph
 from ._kinds import best_sums, items_of_kinds, present_in
 from ._points import Points, points_of
 from ._say import view_says
@@ -270,7 +270,8 @@ def _mean(found: list[Floats]) -> Floats:
 
 
 def _few_of(counts: Iterable[int], n_items: int) -> list[int]:
-    return [min(few_neighbours(count, n_items), n_items - 2) for count in counts]
+    """So many neighbours, but no more than a sixth of the items: among more, groups of a few would not show."""
+    return [min(count, max(2, round(n_items / 6))) for count in counts]
 
 
 def _communities_beside(numbers: Places, counts: list[int], found: Floats, n_items: int) -> Floats:
