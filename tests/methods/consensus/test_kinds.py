@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix, hstack, vstack
 from sklearn.metrics import adjusted_rand_score
 
 import manyview
@@ -166,6 +166,19 @@ def test_new_items_go_to_their_own_kind(seed, tmp_path):
         are_texts = np.arange(new.n_items) >= 30 if new is more else np.full(new.n_items, new.names == ("words",))
         assert not np.isin(labels[are_texts], model.labels_[:60]).any()
         assert not np.isin(labels[~are_texts], model.labels_[60:]).any()
+
+
+def test_a_text_of_words_that_nobody_else_has_is_still_a_text(seed):
+    X, _ = mixed(60, 40, seed, photo_kinds=3, document_kinds=2)
+    words = hstack([X["words"], csr_matrix((100, 3))]).tolil()
+    words[99] = 0
+    words[99, 300:] = 1
+    views = {"looks": X["looks"], "words": words.tocsr()}
+    model = ConsensusClustering(5, random_state=0, n_jobs=1).fit(views)
+    for level in (2, 5, model.level_range_[1]):
+        labels = model.cut(level)
+        assert labels[99] not in labels[:60]
+        assert model.at_level(level).predict(Views(views)[[99]])[0] not in labels[:60]
 
 
 def test_columns_of_kinds_by_hand():

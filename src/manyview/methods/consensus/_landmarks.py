@@ -19,6 +19,7 @@ from ...data.views import Views
 from ...engines.base import Engine, cut
 from ...types import Mask, Places
 from ..preparation import place_in
+from ._kinds import present_in
 from ._points import points_of
 from ._vote import Placed, place_new
 
@@ -89,7 +90,8 @@ def place_items(
     rows_of, speaking = place_in(fitted.scalings, views, threads)
     parts = [(rows_of[name], speaking[name]) for name, _ in fitted.active_views]
     weights = np.array([fitted.says.get(name, 1.0) for name, _ in fitted.active_views])
-    points = points_of(list(fitted.active_views), views.n_items, parts, threads, weights, fitted.state)
+    silent = present_in(views[[name for name, _ in fitted.active_views]])
+    points = points_of(list(fitted.active_views), views.n_items, parts, threads, weights, fitted.state, silent)
     return place_new(fitted.state, fitted.levels, points, views, threads, given), points.rows
 
 

@@ -85,11 +85,13 @@ def points_of(
     threads: Workers,
     says: Floats | None = None,
     state: dict[str, Any] | None = None,
+    silent: Sequence[NDArray[np.bool_]] = (),
 ) -> Points:
     """Views as points side by side: their names and keys, the rows of each, who has it, and how much say it has.
 
     A view's share in squared distances is its say, which is 1 where none is given. What items lack is filled in from
-    each other, for new items from the fitted ones of ``state``.
+    each other, for new items from the fitted ones of ``state``. ``silent``: who has each view though it may say nothing
+    of them, as a text of unknown words; an item that no view says anything of is of that kind nevertheless.
     """
     says = np.ones(len(names)) if says is None else says
     present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
@@ -97,7 +99,10 @@ def points_of(
         view_kinds = kinds_of_views([has for _, has in parts])
     else:  # models of the first editions knew of none
         view_kinds = np.asarray(state.get("view_kinds", np.zeros(len(names), dtype=np.intp)))
-    apart = kind_columns(present, view_kinds, _FAR * float(np.sqrt(says.sum())))
+    of_kinds = present
+    if silent and view_kinds.any():
+        of_kinds = present | (np.column_stack(silent) & ~present.any(axis=1, keepdims=True))
+    apart = kind_columns(of_kinds, view_kinds, _FAR * float(np.sqrt(says.sum())))
     parts = [
         (rows if say == 1.0 else rows * np.float32(np.sqrt(say)), has)
         for (rows, has), say in zip(parts, says.tolist(), strict=True)

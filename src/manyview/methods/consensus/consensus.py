@@ -28,6 +28,7 @@ from ..base import MultiviewEstimator, aloud, check_n_clusters, items_with_views
 from ..preparation import Prepared, prepare
 from ._electors import numbered, representatives, voters, warn_if_few
 from ._graph import few_neighbours
+from ._kinds import present_in
 from ._landmarks import Fitted, choose_landmarks, place_items, place_rest
 from ._members import check_members, check_previous, given_members, start_of
 from ._points import Points, kinds_of, points_of
@@ -321,7 +322,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         with step("say of the views"):
             says = self._weigh(views, prepared, n_clusters, threads)
         parts = [(prepared.points[name], prepared.speaking[name]) for name, _ in self.active_views_]
-        return points_of(self.active_views_, views.n_items, parts, threads, says)
+        silent = present_in(views[[name for name, _ in self.active_views_]])
+        return points_of(self.active_views_, views.n_items, parts, threads, says, silent=silent)
 
     def _weigh(self, views: Views, prepared: Prepared, n_clusters: int, threads: Workers) -> Floats:
         """How much say the views that vary have; a warning where they tell different stories."""
