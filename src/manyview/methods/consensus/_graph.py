@@ -14,9 +14,6 @@ from ...types import Floats, Places
 
 __all__ = ["Memberships", "NeighbourGraph", "Space", "few_neighbours", "mixed_operator"]
 
-_SHARE = 0.25
-_FEWEST = 3
-
 
 @dataclass(frozen=True)
 class Space:
@@ -31,9 +28,9 @@ class Space:
     items: NDArray[np.int32]
 
 
-def few_neighbours(n_neighbours: int, n_items: int) -> int:
-    """So many neighbours, but of few items only a quarter: where each is near half of all, no groups show."""
-    return min(n_neighbours, max(_FEWEST, round(_SHARE * n_items)))
+def few_neighbours(n_neighbours: int, n_items: int, share: float = 0.25, fewest: int = 3) -> int:
+    """So many neighbours, but of few items only a share: where each is near half of all, no groups show."""
+    return min(n_neighbours, max(fewest, round(share * n_items)))
 
 
 class Memberships:

@@ -12,7 +12,7 @@ from ...data.views import Views
 from ...data.weighting import speaks
 from ...types import Mask, Places, Singles
 
-__all__ = ["best_sums", "covered", "items_of_kinds", "kind_columns", "kinds_of_views", "present_in"]
+__all__ = ["best_sums", "covered", "items_of_kinds", "kind_columns", "kind_of_items", "kinds_of_views", "present_in"]
 
 _SHARED = 0.1
 """Of the items of either side: views that share as many are about the same items."""
@@ -36,7 +36,8 @@ class _Kind:
 
 
 def kinds_of_views(speaking: Sequence[Mask]) -> Places:
-    """The same number for views that are about the same items, such as looks and captions of photographs.
+    """The same number for views that are about the same items, such as looks and captions of photographs; 0 for those
+    of the most items (ties: the first items).
 
     Views of other items, such as the words of documents beside photographs, can neither bear each other out nor differ.
     From the one with most items on, a view goes with those that it shares a tenth with, of their items and of its own,
@@ -55,38 +56,41 @@ def kinds_of_views(speaking: Sequence[Mask]) -> Places:
         kinds = [kind for k, kind in enumerate(kinds) if k not in joined]
         kinds.append(_Kind(items, [view, *(v for part in parts for v in part.views)]))
     number = np.zeros(len(speaking), dtype=np.intp)
-    for place, kind in enumerate(sorted(kinds, key=lambda kind: min(kind.views))):
+    by_size = sorted(kinds, key=lambda kind: (-np.count_nonzero(kind.items), (~kind.items).tobytes()))
+    for place, kind in enumerate(by_size):
         number[kind.views] = place
     return number
 
 
-def items_of_kinds(speaking: Sequence[Mask]) -> list[tuple[Places, list[int]]]:
-    """The items of every kind, and its views. An item of two kinds is of the one with more items."""
-    kinds = kinds_of_views(speaking)
-    sides = []
-    for kind in range(int(kinds.max(initial=-1)) + 1):
-        mine = np.flatnonzero(kinds == kind).tolist()
-        sides.append((np.any([speaking[v] for v in mine], axis=0), mine))
-    sides.sort(key=lambda side: (-np.count_nonzero(side[0]), side[0].tobytes()))
-    found, taken = [], np.zeros(speaking[0].size if speaking else 0, dtype=bool)
-    for has, mine in sides:
-        if (has & ~taken).any():
-            found.append((np.flatnonzero(has & ~taken), mine))
-        taken |= has
+def kind_of_items(speaking: Mask, kinds: Places) -> Places:
+    """(n,): the kind of every item, of two the one with more items; -1 for those that no view says anything of.
+
+    ``speaking`` (n, n_views); ``kinds`` of the views.
+    """
+    found = np.full(speaking.shape[0], -1, dtype=np.intp)
+    for kind in range(int(kinds.max(initial=-1)), -1, -1):
+        found[speaking[:, kinds == kind].any(axis=1)] = kind
     return found
 
 
-def kind_columns(speaking: Mask, kinds: Places, far: float) -> Singles:
-    """(n, n_kinds): columns in which items of different kinds are as far apart as asked; none where all are of one.
+def items_of_kinds(speaking: Sequence[Mask]) -> list[tuple[Places, list[int]]]:
+    """The items of every kind, and its views."""
+    if not speaking:
+        return []
+    kinds = kinds_of_views(speaking)
+    found = kind_of_items(np.column_stack(speaking), kinds)
+    return [
+        (np.flatnonzero(found == kind), np.flatnonzero(kinds == kind).tolist()) for kind in np.unique(found[found >= 0])
+    ]
 
-    ``speaking`` (n, n_views); an item of two kinds is of the one that comes first.
-    """
+
+def kind_columns(speaking: Mask, kinds: Places, far: float) -> Singles:
+    """(n, n_kinds): columns in which items of different kinds are as far apart as asked; none where there is one."""
     n_kinds = int(kinds.max(initial=0)) + 1
-    columns = np.zeros((speaking.shape[0], n_kinds if n_kinds > 1 else 0), dtype=np.float32)
-    for kind in range(columns.shape[1]):
-        mine = speaking[:, kinds == kind].any(axis=1) & ~columns.any(axis=1)
-        columns[mine, kind] = far / np.sqrt(2.0)
-    return columns
+    if n_kinds < 2:
+        return np.empty((speaking.shape[0], 0), dtype=np.float32)
+    side = np.float32(far / np.sqrt(2.0))
+    return side * (kind_of_items(speaking, kinds)[:, None] == np.arange(n_kinds))
 
 
 def covered(speaking: Sequence[Mask]) -> list[float]:

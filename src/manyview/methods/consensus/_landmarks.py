@@ -90,8 +90,8 @@ def place_items(
     rows_of, speaking = place_in(fitted.scalings, views, threads)
     parts = [(rows_of[name], speaking[name]) for name, _ in fitted.active_views]
     weights = np.array([fitted.says.get(name, 1.0) for name, _ in fitted.active_views])
-    silent = present_in(views[[name for name, _ in fitted.active_views]])
-    points = points_of(list(fitted.active_views), views.n_items, parts, threads, weights, fitted.state, silent)
+    has = present_in(views[[name for name, _ in fitted.active_views]])
+    points = points_of(list(fitted.active_views), views.n_items, parts, threads, weights, fitted.state, has)
     return place_new(fitted.state, fitted.levels, points, views, threads, given), points.rows
 
 

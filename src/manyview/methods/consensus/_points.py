@@ -50,7 +50,7 @@ class Points:
         return spaces
 
     @property
-    def items_of_kinds(self) -> list[NDArray[np.int32]]:
+    def by_kind(self) -> list[NDArray[np.int32]]:
         """The items of every kind, where there are several."""
         apart = self.rows[:, self.edges[-1] :]
         return [np.flatnonzero(column).astype(np.int32) for column in apart.T]
@@ -71,6 +71,11 @@ class Points:
             return self
         return replace(self, rows=self.rows[items], present=self.present[items])
 
+    def kept(self, items: Places) -> dict[str, Any]:
+        """What a model keeps of some of the items, to place new ones beside them."""
+        rows = np.ascontiguousarray(self.rows[items])
+        return {"rows": rows, "present": self.present[items], "view_kinds": self.view_kinds, "gaps": "filled"}
+
     def shares(self, spaces: Sequence[Space]) -> list[float]:
         """The share of every space in the neighbours: all views together have as much as all views one by one."""
         says = dict(zip(self.names, self.says.tolist(), strict=True))
@@ -85,13 +90,13 @@ def points_of(
     threads: Workers,
     says: Floats | None = None,
     state: dict[str, Any] | None = None,
-    silent: Sequence[NDArray[np.bool_]] = (),
+    has: Sequence[NDArray[np.bool_]] = (),
 ) -> Points:
     """Views as points side by side: their names and keys, the rows of each, who has it, and how much say it has.
 
     A view's share in squared distances is its say, which is 1 where none is given. What items lack is filled in from
-    each other, for new items from the fitted ones of ``state``. ``silent``: who has each view though it may say nothing
-    of them, as a text of unknown words; an item that no view says anything of is of that kind nevertheless.
+    each other, for new items from the fitted ones of ``state``. ``has``: who has each view, even if it says nothing of
+    them, as of a text without a known word; an item that no view says anything of is of that kind nevertheless.
     """
     says = np.ones(len(names)) if says is None else says
     present = np.column_stack([np.zeros((n_items, 0), dtype=bool), *(has for _, has in parts)])
@@ -99,10 +104,10 @@ def points_of(
         view_kinds = kinds_of_views([has for _, has in parts])
     else:  # models of the first editions knew of none
         view_kinds = np.asarray(state.get("view_kinds", np.zeros(len(names), dtype=np.intp)))
-    of_kinds = present
-    if silent and view_kinds.any():
-        of_kinds = present | (np.column_stack(silent) & ~present.any(axis=1, keepdims=True))
-    apart = kind_columns(of_kinds, view_kinds, _FAR * float(np.sqrt(says.sum())))
+    told = present
+    if has and view_kinds.any():
+        told = present | (np.column_stack(has) & ~present.any(axis=1, keepdims=True))
+    apart = kind_columns(told, view_kinds, _FAR * float(np.sqrt(says.sum())))
     parts = [
         (rows if say == 1.0 else rows * np.float32(np.sqrt(say)), has)
         for (rows, has), say in zip(parts, says.tolist(), strict=True)

@@ -89,7 +89,7 @@ def vote(
                 cells[space.name] = learn_cells(space.rows, threads, seed, engine)
             near.append(nearest_neighbours(space.rows, count, threads, seed=seed, cells=cells.get(space.name)))
             if space.name is None:
-                for items in points.items_of_kinds:
+                for items in points.by_kind:
                     few = min(few_neighbours(count, items.size), items.size - 1)
                     if 0 < few < count:
                         near[0][items] = _in_turn(items[nearest_neighbours(points.rows[items], few, threads)], count)
@@ -107,10 +107,7 @@ def vote(
         anchors = np.sort(np.random.default_rng(seed).choice(n_items, _ANCHORS, replace=False))
     table = votes.table(numbers, n_found)
     state = {
-        "rows": np.ascontiguousarray(points.rows[anchors]),
-        "present": points.present[anchors],
-        "view_kinds": points.view_kinds,
-        "gaps": "filled",
+        **points.kept(anchors),
         "labels": numbers[anchors],
         "leaves": levels["leaves"][anchors],
         "factor": graph.item_factor[anchors],
@@ -216,7 +213,7 @@ def place_new(
             else:
                 near = nearest_among(space.rows, known[name].rows, count, threads)
             near = known[name].items[near]
-            for mine, theirs in zip(points.items_of_kinds, fitted.items_of_kinds, strict=True) if name is None else ():
+            for mine, theirs in zip(points.by_kind, fitted.by_kind, strict=True) if name is None else ():
                 if 0 < (few := _count(state, theirs.size)) < count:
                     own = nearest_among(points.rows[mine], fitted.rows[theirs], few, threads)
                     near[mine] = _in_turn(theirs[own], count)

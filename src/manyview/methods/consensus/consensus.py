@@ -228,15 +228,9 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
             outcome = None
             if (n_kinds := int(numbers.max()) + 1) < n_clusters:
                 warn_if_few(n_kinds, n_clusters)
-            few = electors.of(np.arange(voting.size if numbers.any() else 1))  # one stands for all that are alike
-            labels = numbers[: few.rows.shape[0]]
-            self.state_ = {
-                "rows": few.rows,
-                "present": few.present,
-                "view_kinds": few.view_kinds,
-                "gaps": "filled",
-                "labels": labels,
-            }
+            few = np.arange(voting.size if numbers.any() else 1)  # one stands for all that are alike
+            labels = numbers[few]
+            self.state_ = {**electors.kept(few), "labels": labels}
         else:
             warn_if_few(electors.rows.shape[0], n_clusters)
             if previous is not None:
@@ -322,8 +316,8 @@ class ConsensusClustering(ClusterMixin, MultiviewEstimator):
         with step("say of the views"):
             says = self._weigh(views, prepared, n_clusters, threads)
         parts = [(prepared.points[name], prepared.speaking[name]) for name, _ in self.active_views_]
-        silent = present_in(views[[name for name, _ in self.active_views_]])
-        return points_of(self.active_views_, views.n_items, parts, threads, says, silent=silent)
+        has = present_in(views[[name for name, _ in self.active_views_]])
+        return points_of(self.active_views_, views.n_items, parts, threads, says, has=has)
 
     def _weigh(self, views: Views, prepared: Prepared, n_clusters: int, threads: Workers) -> Floats:
         """How much say the views that vary have; a warning where they tell different stories."""

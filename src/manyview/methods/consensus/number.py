@@ -23,7 +23,7 @@ from ..preparation import Prepared, has_words, prepare
 from ..spectral import leading_eigenpairs, normalised_graph
 from ._communities import communities
 from ._copies import without_copies
-from ._graph import NeighbourGraph
+from ._graph import NeighbourGraph, few_neighbours
 from ._kinds import best_sums, items_of_kinds, present_in
 from ._points import Points, points_of
 from ._say import view_says
@@ -133,10 +133,10 @@ def count_clusters(
     max_items : larger collections are represented by so many items, at most 6,000, drawn with the seed
 
     A graph of nearest neighbours falls apart most clearly where its eigenvalues (those of D^-1/2 W D^-1/2) have the
-    largest gap; lambda is their mean over the graphs of 5 and of 20 neighbours, since small groups show in the one,
-    large ones in the other. But where a coarse division exists, that is always among the first. So gaps count by their
-    distance from c L, L(k) the number of Louvain communities with 0.3 n / k neighbours (found with 5, 10 and 20, and
-    between them on a straight line of logarithms) and c = 1 for texts, 1.4 for all else:
+    largest gap; lambda is their mean over the graphs of 5 and of 20 neighbours (at most a sixth of the items), since
+    small groups show in the one, large ones in the other. But where a coarse division exists, that is always among the
+    first. So gaps count by their distance from c L, L(k) the number of Louvain communities with 0.3 n / k neighbours
+    (found with 5, 10 and 20, and between them on a straight line of logarithms) and c = 1 for texts, 1.4 for all else:
     score(k) = (lambda_k - lambda_k+1) exp(-(ln(k / (c L(k))) / 0.5)^2 / 2). With up to 32 columns in all there are as
     many communities as there is room for, whatever the groups. Then 2 is considered too, lambda is that of 10
     neighbours, and score(k) = ln((1 - lambda_k+1 + 0.02) / (1 - lambda_k + 0.02)); the reason tells where items
@@ -271,7 +271,7 @@ def _mean(found: list[Floats]) -> Floats:
 
 def _few_of(counts: Iterable[int], n_items: int) -> list[int]:
     """So many neighbours, but no more than a sixth of the items: among more, groups of a few would not show."""
-    return [min(count, max(2, round(n_items / 6))) for count in counts]
+    return [few_neighbours(count, n_items, share=1 / 6, fewest=2) for count in counts]
 
 
 def _communities_beside(numbers: Places, counts: list[int], found: Floats, n_items: int) -> Floats:
